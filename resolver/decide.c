@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+#include "decide.h"
+
+#include <string.h>
+
+#include "pattern.h"
+
+/* The rules found on one level of the path: at most one of each kind has a say. */
+struct level {
+    uint32_t deny;
+    uint32_t protect;
+    uint32_t grant;
+    uint32_t socket;
+};
+
+/* Of several rules of a kind the first one asked for is named. */
+static void take_first(uint32_t *rule, uint32_t other)
+{
+    if (other < *rule)
+        *rule = other;
+}
+
+static void activate(struct policy_at *at, uint32_t bit)
+{
+    at->inner[bit / 64] |= UINT64_C(1) << (bit % 64);
+}
+
+/* Steps onto a node: its rules count on this level, and what lies below it on the next. */
+static void enter(const struct policy *policy, uint32_t index, struct policy_at *at,
+                  struct level *level)
+{
+    const struct policy_node *node = &policy_nodes(policy)[index];
+
+    take_first(&level->deny, node->deny);
+    take_first(&level->protect, node->protect);
+    take_first(&level->grant, node->grant);
+    take_first(&level->socket, node->socket);
+    if (node->inner != POLICY_NONE)
+        activate(at, node->inner);
+    if (node->deep != POLICY_NONE)
+        activate(at, policy_nodes(policy)[node->deep].inner);
+}
+
+static uint32_t child_by_name(const struct policy *policy, uint32_t parent, struct name name)
+{
+    const struct policy_edge *edges = policy_edges(policy);
+    uint32_t mask = policy->edges - 1;
+
+    for (uint32_t i = policy_hash(parent, name.text, name.length) & mask;; i = (i + 1) & mask) {
+        const struct policy_edge *edge = &edges[i];
+        if (edge->child == POLICY_NONE)
+            return POLICY_NONE;
+        if (edge->parent == parent && edge->length == name.length &&
+            memcmp(policy_string(policy, edge->name), name.text, name.length) == 0)
+            return edge->child;
+    }
+}
+
+/* From one active node to what `name` leads to below it. Returns the child by name. */
+static uint32_t advance(const struct policy *policy, uint32_t from, struct name name,
+                        struct policy_at *next, struct level *level)
+{
+    const struct policy_node *node = &policy_nodes(policy)[from];
+    uint32_t child = child_by_name(policy, from, name);
+
+    if (child != POLICY_NONE)
+        enter(policy, child, next, level);
+    for (uint32_t i = node->glob; i < node->glob + node->globs; i++) {
+        const struct policy_glob *glob = &policy_globs(policy)[i];
+        if (pattern_match(policy_string(policy, glob->name), glob->length, name.text, name.length))
+            enter(policy, glob->child, next, level);
+    }
+    if (node->is_deep)
+        activate(next, node->inner);
+    return child;
+}
+
+/* The rules of one level, applied to what came from above. */
+static void apply(const struct policy *policy, const struct level *level, struct policy_at *at)
+{
+    if (level->deny != POLICY_NONE) {
+        at->access = ACCESS_NONE;
+        at->rule = level->deny;
+        at->socket = POLICY_NONE;
+        return;
+    }
+    if (level->socket != POLICY_NONE)
+        at->socket = level->socket;
+    if (level->grant != POLICY_NONE) {
+        bool write = policy_rules(policy)[level->grant].kind == RULE_WRITE;
+        at->access = write ? ACCESS_WRITE : ACCESS_READ;
+        at->rule = level->grant;
+    }
+    if (level->protect != POLICY_NONE && at->access == ACCESS_WRITE) {
+        at->access = ACCESS_READ;
+        at->rule = level->protect;
+    }
+}
+
+static const struct level no_rules = {POLICY_NONE, POLICY_NONE, POLICY_NONE, POLICY_NONE};
+static const struct policy_at nowhere = {
+    .node = POLICY_NONE, .rule = POLICY_NONE, .parent_rule = POLICY_NONE, .socket = POLICY_NONE};
+
+/* A node with nothing below it is as good as none: so equal futures compare equal. */
+static uint32_t with_future(const struct policy *policy, uint32_t node)
+{
+    return node != POLICY_NONE && policy_nodes(policy)[node].below > 0 ? node : POLICY_NONE;
+}
+
+void decide_start(const struct policy *policy, struct policy_at *at)
+{
+    struct level level = no_rules;
+
+    *at = nowhere;
+    enter(policy, 0, at, &level);
+    at->node = with_future(policy, 0);
+    apply(policy, &level, at);
+}
+
+void decide_step(const struct policy *policy, struct policy_at *at, struct name name)
+{
+    struct policy_at next = {.node = POLICY_NONE,
+                             .rule = at->rule,
+                             .parent_rule = at->rule,
+                             .socket = at->socket,
+                             .access = at->access,
+                             .parent_access = at->access};
+    struct level level = no_rules;
+
+    if (at->node != POLICY_NONE)
+        next.node = with_future(policy, advance(policy, at->node, name, &next, &level));
+    for (size_t word = 0; word < POLICY_INNER / 64; word++)
+        for (uint64_t bits = at->inner[word]; bits != 0; bits &= bits - 1) {
+            size_t bit = word * 64 + (size_t)__builtin_ctzll(bits);
+            advance(policy, policy_inner(policy)[bit], name, &next, &level);
+        }
+    apply(policy, &level, &next);
+    *at = next;
+}
+
+bool decide_follow(const struct policy *policy, struct policy_at *at, const char *text)
+{
+    struct name name;
+
+    while (path_next(&text, &name)) {
+        if (name_is_dotdot(name))
+            return false;
+        if (!name_is_dot(name))
+            decide_step(policy, at, name);
+    }
+    return true;
+}
+
+static struct verdict verdict_of(bool allowed, uint32_t rule)
+{
+    return (struct verdict){.allowed = allowed, .rule = rule};
+}
+
+/* A new or vanishing name is a change of the directory that holds it, too. */
+static struct verdict of_name(const struct policy_at *at)
+{
+    if (at->access == ACCESS_WRITE && at->parent_access != ACCESS_WRITE)
+        return verdict_of(false, at->parent_rule);
+    return verdict_of(at->access == ACCESS_WRITE, at->rule);
+}
+
+struct verdict decide_here(const struct policy *policy, const struct policy_at *at,
+                           enum intent intent)
+{
+    uint32_t below;
+
+    switch (intent) {
+    case INTENT_STAT:
+        if (at->access >= ACCESS_READ || at->node == POLICY_NONE)
+            return verdict_of(at->access >= ACCESS_READ, at->rule);
+        below = policy_nodes(policy)[at->node].grant_below;
+        return below == POLICY_NONE ? verdict_of(false, at->rule) : verdict_of(true, below);
+    case INTENT_READ:
+    case INTENT_EXEC:
+        return verdict_of(at->access >= ACCESS_READ, at->rule);
+    case INTENT_WRITE:
+        return verdict_of(at->access == ACCESS_WRITE, at->rule);
+    case INTENT_CREATE:
+    case INTENT_REMOVE:
+        return of_name(at);
+    case INTENT_CONNECT:
+        return at->socket != POLICY_NONE ? verdict_of(true, at->socket)
+                                         : verdict_of(at->access == ACCESS_WRITE, at->rule);
+    case INTENT_BIND:
+        return at->socket != POLICY_NONE ? verdict_of(true, at->socket) : of_name(at);
+    }
+    return verdict_of(false, POLICY_NONE);
+}
+
+struct verdict decide(const struct policy *policy, const char *canonical, enum intent intent)
+{
+    struct policy_at at;
+
+    decide_start(policy, &at);
+    if (!decide_follow(policy, &at, canonical))
+        return verdict_of(false, POLICY_NONE);
+    return decide_here(policy, &at, intent);
+}
+
+/* A rule below the nodes that one look-up is on and the other is not. */
+static uint32_t rule_between(const struct policy *policy, const struct policy_at *a,
+                             const struct policy_at *b)
+{
+    const struct policy_node *nodes = policy_nodes(policy);
+
+    if (a->node != b->node)
+        return nodes[a->node != POLICY_NONE ? a->node : b->node].rule_below;
+    for (size_t word = 0; word < POLICY_INNER / 64; word++) {
+        uint64_t differ = a->inner[word] ^ b->inner[word];
+        if (differ != 0)
+            return nodes[policy_inner(policy)[word * 64 + (size_t)__builtin_ctzll(differ)]]
+                .rule_below;
+    }
+    return POLICY_NONE;
+}
+
+struct verdict decide_move(const struct policy *policy, const struct policy_at *from,
+                           const struct policy_at *to)
+{
+    if (from->node != to->node || memcmp(from->inner, to->inner, sizeof from->inner) != 0)
+        return verdict_of(false, rule_between(policy, from, to));
+    if (from->access != to->access)
+        return verdict_of(false, from->access < to->access ? from->rule : to->rule);
+    if ((from->socket == POLICY_NONE) != (to->socket == POLICY_NONE))
+        return verdict_of(false, from->socket != POLICY_NONE ? from->socket : to->socket);
+    return verdict_of(true, to->rule);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+#include "policy.h"
+
+#include <string.h>
+
+#include "policy_form.h"
+
+const struct policy_node *policy_nodes(const struct policy *policy)
+{
+    return (const struct policy_node *)(policy + 1);
+}
+
+const struct policy_edge *policy_edges(const struct policy *policy)
+{
+    return (const struct policy_edge *)(policy_nodes(policy) + policy->nodes);
+}
+
+const struct policy_glob *policy_globs(const struct policy *policy)
+{
+    return (const struct policy_glob *)(policy_edges(policy) + policy->edges);
+}
+
+const uint32_t *policy_inner(const struct policy *policy)
+{
+    return (const uint32_t *)(policy_globs(policy) + policy->globs);
+}
+
+const struct policy_rule *policy_rules(const struct policy *policy)
+{
+    return (const struct policy_rule *)(policy_inner(policy) + policy->inner);
+}
+
+const char *policy_string(const struct policy *policy, uint32_t offset)
+{
+    return (const char *)(policy_rules(policy) + policy->rules) + offset;
+}
+
+uint64_t policy_size_of(const struct policy *counts)
+{
+    return sizeof *counts + (uint64_t)counts->nodes * sizeof(struct policy_node) +
+           (uint64_t)counts->edges * sizeof(struct policy_edge) +
+           (uint64_t)counts->globs * sizeof(struct policy_glob) +
+           (uint64_t)counts->inner * sizeof(uint32_t) +
+           (uint64_t)counts->rules * sizeof(struct policy_rule) + counts->strings;
+}
+
+/* FNV-1a by words: finds accidents. Whoever can write a policy needs no collision. */
+uint64_t policy_checksum(const struct policy *policy)
+{
+    const unsigned char *bytes = (const unsigned char *)&policy->nodes;
+    size_t size = (size_t)policy->size - offsetof(struct policy, nodes);
+    uint64_t sum = 0xcbf29ce484222325U;
+
+    for (uint64_t word; size >= sizeof word; size -= sizeof word, bytes += sizeof word) {
+        memcpy(&word, bytes, sizeof word);
+        sum = (sum ^ word) * 0x100000001b3U;
+        sum ^= sum >> 32;
+    }
+    while (size-- > 0)
+        sum = (sum ^ *bytes++) * 0x100000001b3U;
+    return sum;
+}
+
+uint32_t policy_hash(uint32_t parent, const char *name, size_t length)
+{
+    uint64_t hash = 0xcbf29ce484222325U ^ parent;
+
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3U;
+    hash ^= hash >> 32;
+    hash *= 0x9e3779b97f4a7c15U;
+    return (uint32_t)(hash >> 32);
+}
+
+static bool is_index(uint32_t index, uint32_t count)
+{
+    return index < count || index == POLICY_NONE;
+}
+
+/* Whether `length` bytes and a terminator lie at `offset` of the strings. */
+static bool is_string(const struct policy *policy, uint32_t offset, uint32_t length)
+{
+    return (uint64_t)offset + length < policy->strings &&
+           policy_string(policy, offset)[length] == '\0';
+}
+
+/* A `**` node is active by its bit alone, so it must have one. */
+static bool is_deep(const struct policy *policy, uint32_t index)
+{
+    return index == POLICY_NONE ||
+           (index < policy->nodes && policy_nodes(policy)[index].inner < policy->inner);
+}
+
+static bool node_is_sound(const struct policy *policy, const struct policy_node *node)
+{
+    return is_index(node->deny, policy->rules) && is_index(node->protect, policy->rules) &&
+           is_index(node->grant, policy->rules) && is_index(node->socket, policy->rules) &&
+           is_index(node->grant_below, policy->rules) &&
+           is_index(node->rule_below, policy->rules) && is_deep(policy, node->deep) &&
+           is_index(node->inner, policy->inner) &&
+           (!node->is_deep || node->inner < policy->inner) &&
+           (uint64_t)node->glob + node->globs <= policy->globs;
+}
+
+static const char *check_tree(const struct policy *policy)
+{
+    const struct policy_edge *edges = policy_edges(policy);
+    uint32_t used = 0;
+
+    for (uint32_t i = 0; i < policy->nodes; i++)
+        if (!node_is_sound(policy, &policy_nodes(policy)[i]))
+            return "a node leads out of the policy";
+    for (uint32_t i = 0; i < policy->edges; i++) {
+        if (edges[i].child == POLICY_NONE)
+            continue;
+        if (edges[i].parent >= policy->nodes || edges[i].child >= policy->nodes ||
+            !is_string(policy, edges[i].name, edges[i].length))
+            return "a name leads out of the policy";
+        used++;
+    }
+    /* A probe ends at an empty slot: without one it would never end. */
+    if (used > policy->edges / 2)
+        return "the table of names is too full";
+    return NULL;
+}
+
+static const char *check_lists(const struct policy *policy)
+{
+    const struct policy_glob *globs = policy_globs(policy);
+    const struct policy_rule *rules = policy_rules(policy);
+
+    for (uint32_t i = 0; i < policy->globs; i++)
+        if (globs[i].child >= policy->nodes || !is_string(policy, globs[i].name, globs[i].length))
+            return "a pattern leads out of the policy";
+    for (uint32_t i = 0; i < policy->inner; i++)
+        if (policy_inner(policy)[i] >= policy->nodes)
+            return "the set of patterns leads out of the policy";
+    for (uint32_t i = 0; i < policy->rules; i++)
+        if (rules[i].kind < RULE_READ || rules[i].kind > RULE_UNIX ||
+            rules[i].text >= policy->strings || rules[i].origin >= policy->strings)
+            return "a rule leads out of the policy";
+    return NULL;
+}
+
+const char *policy_check(const void *bytes, size_t size)
+{
+    const struct policy *policy = bytes;
+    const char *error;
+
+    if (((uintptr_t)bytes & 7) != 0)
+        return "not aligned";
+    if (size < sizeof *policy || policy->magic != POLICY_MAGIC)
+        return "not a policy";
+    if (policy->version != POLICY_VERSION)
+        return "made by another version of cordon";
+    if (policy->size != size || policy_size_of(policy) != size)
+        return "not whole";
+    if (policy->checksum != policy_checksum(policy))
+        return "damaged";
+    if (policy->nodes == 0 || policy->inner > POLICY_INNER || policy->strings == 0)
+        return "counts that cannot be";
+    if (policy->edges == 0 || (policy->edges & (policy->edges - 1)) != 0)
+        return "a table of names of an odd size";
+    if (*policy_string(policy, policy->strings - 1) != '\0')
+        return "strings without an end";
+    error = check_tree(policy);
+    return error != NULL ? error : check_lists(policy);
+}
