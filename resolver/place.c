@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: MIT */
+#include "place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <string.h>
+
+#include "os.h"
+
+/* A path whose text tells where it starts: what to hand to the kernel. */
+struct plain {
+    int dir;
+    const char *path;
+    struct policy_at at; /* the start, until something follows */
+};
+
+static bool plain_begin(const struct scope *scope, const struct start *start, const char *path,
+                        struct plain *plain)
+{
+    *plain = (struct plain){.dir = start->fd, .path = path};
+    if (path[0] == '/' && scope->view->root != VIEW_SELF) {
+        plain->dir = scope->view->root;
+        plain->path += strspn(path, "/");
+        if (plain->path[0] == '\0')
+            plain->path = ".";
+    }
+    if (path[0] != '/' && start->at != NULL) {
+        plain->at = *start->at;
+        return true;
+    }
+    decide_start(scope->policy, &plain->at);
+    if (path[0] == '/')
+        return true;
+    return start->path != NULL && decide_follow(scope->policy, &plain->at, start->path);
+}
+
+/* Whether an answer to a plain call says nothing about the path itself. */
+static bool must_walk(int result)
+{
+    return result == -ELOOP || result == -ENOSYS;
+}
+
+static const char *text_of(const struct walk *walk)
+{
+    return walk->path.length == 0 ? "/" : walk->path.text;
+}
+
+/* Where the look-up stands at the place that the walk's text names. */
+static struct policy_at look_up(const struct scope *scope, const struct walk *walk)
+{
+    struct policy_at at;
+
+    decide_start(scope->policy, &at);
+    decide_follow(scope->policy, &at, walk->path.text);
+    return at;
+}
+
+static struct verdict judge(const struct scope *scope, const struct walk *walk, enum intent intent)
+{
+    struct policy_at at;
+
+    if (walk->ground != GROUND_KNOWN)
+        return (struct verdict){.allowed = walk->ground == GROUND_OBJECT, .rule = POLICY_NONE};
+    at = look_up(scope, walk);
+    return decide_here(scope->policy, &at, intent);
+}
+
+static int refuse(const struct walk *walk, struct verdict verdict, enum intent intent,
+                  struct report *report)
+{
+    if (report == NULL)
+        return -EACCES;
+    report->denied = true;
+    report->verdict = verdict;
+    report->intent = intent;
+    if (report->path != NULL && report->size > 0) {
+        const char *text = walk->ground == GROUND_KNOWN ? text_of(walk) : "";
+        size_t length = strnlen(text, report->size - 1);
+        memcpy(report->path, text, length);
+        report->path[length] = '\0';
+    }
+    return -EACCES;
+}
+
+/* A directory that was removed takes no new name: the kernel says ENOENT, whatever the name. */
+static bool is_removed(int dir)
+{
+    struct os_id id;
+
+    return os_identify(dir, "", &id) == 0 && id.links == 0;
+}
+
+/* --- open ------------------------------------------------------------------------------------- */
+
+static bool flags_have(int flags, int wanted)
+{
+    return (flags & wanted) == wanted;
+}
+
+static enum intent intent_of(int flags)
+{
+    if (flags & O_PATH)
+        return INTENT_STAT;
+    if ((flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) ||
+        flags_have(flags, O_TMPFILE))
+        return INTENT_WRITE;
+    return INTENT_READ;
+}
+
+/* Whether the file may be made, if that is asked for. */
+static bool may_create(const struct scope *scope, const struct policy_at *at, int flags)
+{
+    return !(flags & O_CREAT) || decide_here(scope->policy, at, INTENT_CREATE).allowed;
+}
+
+static int open_plain(const struct scope *scope, const struct start *start, const char *path,
+                      int flags, mode_t mode)
+{
+    struct plain plain;
+
+    if (!plain_begin(scope, start, path, &plain) ||
+        !decide_follow(scope->policy, &plain.at, path) ||
+        !decide_here(scope->policy, &plain.at, intent_of(flags)).allowed ||
+        !may_create(scope, &plain.at, flags))
+        return -ELOOP;
+    return os_open_plain(plain.dir, plain.path, flags, mode);
+}
+
+/* Opens the object that the walk stands on. */
+static int open_object(const struct scope *scope, struct walk *walk, int flags, mode_t mode,
+                       struct report *report)
+{
+    struct os_id id;
+    struct verdict verdict;
+    int error = walk_settle(walk);
+
+    if (error == 0)
+        error = os_identify(walk->dir, "", &id);
+    if (error < 0)
+        return error;
+    if (flags_have(flags, O_CREAT | O_EXCL))
+        return -EEXIST;
+    if (S_ISLNK(id.mode) &&
+        !(flags & (O_PATH | O_DIRECTORY))) /* a descriptor of a link leads no further */
+        return -ELOOP;
+    verdict = judge(scope, walk, intent_of(flags));
+    if (!verdict.allowed)
+        return refuse(walk, verdict, intent_of(flags), report);
+    if (S_ISDIR(id.mode))
+        return os_open_here(walk->dir, flags, mode);
+    return os_reopen(walk->dir, flags);
+}
+
+/* The answer for a leaf that may not be opened so: the kernel's if that is an error anyhow, -ELOOP
+ * for a link. The walk's text names the leaf. */
+static int refuse_leaf(struct walk *walk, struct verdict verdict, int flags, struct report *report)
+{
+    struct os_id id;
+    int error = walk_identify_leaf(walk, &id);
+
+    if (error == -ENOENT && (flags & O_CREAT) && !is_removed(walk->dir))
+        return refuse(walk, verdict, INTENT_CREATE, report);
+    if (error < 0)
+        return error;
+    if (flags_have(flags, O_CREAT | O_EXCL))
+        return -EEXIST;
+    if (S_ISLNK(id.mode) && (walk->slash || !(flags & O_NOFOLLOW)))
+        return -ELOOP;
+    if ((walk->slash || (flags & O_DIRECTORY)) && !S_ISDIR(id.mode))
+        return -ENOTDIR;
+    if (S_ISLNK(id.mode) && !(flags & O_PATH))
+        return -ELOOP;
+    return refuse(walk, verdict, intent_of(flags), report);
+}
+
+/* Opens the leaf where it may be written but not made. The kernel makes no difference between
+ * O_CREAT of a directory that is there and of a new one. */
+static int open_if_there(struct walk *walk, int flags, mode_t mode)
+{
+    struct os_id id;
+    int fd = (flags & O_EXCL) ? -ENOENT : walk_open_leaf(walk, flags & ~O_CREAT, mode);
+
+    if (fd >= 0 && os_identify(fd, "", &id) == 0 && S_ISDIR(id.mode)) {
+        os_close(fd);
+        return -EISDIR;
+    }
+    return fd;
+}
+
+/* Judges the leaf and opens it, if it is no link: -ELOOP then. */
+static int open_leaf(const struct scope *scope, struct walk *walk, int flags, mode_t mode,
+                     struct report *report)
+{
+    struct policy_at at;
+    struct verdict verdict;
+    int result = walk_name_place(walk);
+
+    if (result < 0)
+        return result;
+    at = look_up(scope, walk);
+    verdict = judge(scope, walk, intent_of(flags));
+    if (verdict.allowed) {
+        bool creates = may_create(scope, &at, flags);
+        result = creates ? walk_open_leaf(walk, flags, mode) : open_if_there(walk, flags, mode);
+        if (result == -ENOENT && !creates)
+            result =
+                refuse_leaf(walk, decide_here(scope->policy, &at, INTENT_CREATE), flags, report);
+    } else {
+        result = refuse_leaf(walk, verdict, flags, report);
+    }
+    path_pop(&walk->path);
+    return result;
+}
+
+static int open_by_walk(const struct scope *scope, struct walk *walk, int flags, mode_t mode,
+                        struct report *report)
+{
+    bool follows = !(flags & O_NOFOLLOW) && !flags_have(flags, O_CREAT | O_EXCL);
+
+    for (;;) {
+        int result = walk_parent(walk);
+        if (result < 0)
+            return result;
+        if (!walk_has_name(walk))
+            return open_object(scope, walk, flags, mode, report);
+        if (walk->slash && (flags & O_CREAT))
+            return -EISDIR;
+        result = open_leaf(scope, walk, flags, mode, report);
+        if (result != -ELOOP || !(follows || walk->slash))
+            return result;
+        result = walk_follow_leaf(walk);
+        if (result < 0)
+            return result;
+    }
+}
+
+int place_open(const struct scope *scope, const struct start *start, const char *path, int flags,
+               mode_t mode, struct report *report)
+{
+    struct walk *walk;
+    int result;
+
+    if (path == NULL)
+        return -EFAULT;
+    if (flags & O_PATH) /* makes the kernel ignore the others, so must we */
+        flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    result = open_plain(scope, start, path, flags, mode);
+    if (!must_walk(result))
+        return result;
+    if (!os_takes_flags(flags))
+        return -EINVAL;
+    result = walk_new(&walk, scope->view, start, path);
+    if (result < 0)
+        return result;
+    result = open_by_walk(scope, walk, flags, mode, report);
+    walk_free(walk);
+    return result;
+}
+
+/* --- look-up ---------------------------------------------------------------------------------- */
+
+static int lookup_plain(const struct scope *scope, const struct start *start, const char *path,
+                        bool follow, enum intent intent)
+{
+    struct plain plain;
+
+    if (!plain_begin(scope, start, path, &plain) ||
+        !decide_follow(scope->policy, &plain.at, path) ||
+        !decide_here(scope->policy, &plain.at, intent).allowed)
+        return -ELOOP;
+    return os_open_plain(plain.dir, plain.path, O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW), 0);
+}
+
+static int lookup_by_walk(const struct scope *scope, struct walk *walk, bool follow,
+                          enum intent intent, struct report *report)
+{
+    int error = walk_object(walk, follow);
+    struct verdict verdict;
+
+    if (error < 0)
+        return error;
+    verdict = judge(scope, walk, intent);
+    return verdict.allowed ? walk_steal(walk) : refuse(walk, verdict, intent, report);
+}
+
+int place_lookup(const struct scope *scope, const struct start *start, const char *path,
+                 bool follow, enum intent intent, struct report *report)
+{
+    struct walk *walk;
+    int result;
+
+    if (path == NULL)
+        return -EFAULT;
+    result = lookup_plain(scope, start, path, follow, intent);
+    if (!must_walk(result))
+        return result;
+    result = walk_new(&walk, scope->view, start, path);
+    if (result < 0)
+        return result;
+    result = lookup_by_walk(scope, walk, follow, intent, report);
+    walk_free(walk);
+    return result;
+}
+
+/* A bare name in a known directory: nothing to go through, and a link shows itself. */
+static int stat_name(const struct scope *scope, const struct start *start, const char *name,
+                     bool follow, struct stat *st)
+{
+    struct name whole = {name, strlen(name)};
+    struct plain plain;
+    int error;
+
+    if (whole.length == 0 || strchr(name, '/') != NULL || name_is_dotdot(whole) ||
+        !plain_begin(scope, start, name, &plain) ||
+        !decide_follow(scope->policy, &plain.at, name) ||
+        !decide_here(scope->policy, &plain.at, INTENT_STAT).allowed)
+        return -ELOOP;
+    error = os_fstatat(plain.dir, name, st, AT_SYMLINK_NOFOLLOW);
+    return error == 0 && follow && S_ISLNK(st->st_mode) ? -ELOOP : error;
+}
+
+int place_stat(const struct scope *scope, const struct start *start, const char *path, bool follow,
+               struct stat *st, struct report *report)
+{
+    int result;
+
+    if (path == NULL)
+        return -EFAULT;
+    result = stat_name(scope, start, path, follow, st);
+    if (!must_walk(result))
+        return result;
+    int fd = place_lookup(scope, start, path, follow, INTENT_STAT, report);
+    if (fd < 0)
+        return fd;
+    result = os_fstatat(fd, "", st, AT_EMPTY_PATH);
+    os_close(fd);
+    return result;
+}
+
+/* --- parent and name -------------------------------------------------------------------------- */
+
+static enum intent intent_of_use(enum name_use use)
+{
+    return use == NAME_GONE ? INTENT_REMOVE : INTENT_CREATE;
+}
+
+/* Splits "a/b//c/" into "a/b//" and "c/". False if the last component is no name. */
+static bool split(const char *path, size_t *parent, struct name *leaf, bool *slash)
+{
+    size_t end = strlen(path);
+    size_t begin;
+
+    *slash = end > 0 && path[end - 1] == '/';
+    while (end > 0 && path[end - 1] == '/')
+        end--;
+    for (begin = end; begin > 0 && path[begin - 1] != '/';)
+        begin--;
+    *leaf = (struct name){path + begin, end - begin};
+    *parent = begin;
+    return leaf->length > 0 && !name_is_dot(*leaf) && !name_is_dotdot(*leaf);
+}
+
+/* A name that is too long is cut to one that still is, so that the kernel gives its own answer. */
+static void set_name(struct place *place, struct name name, bool slash)
+{
+    size_t length = name.length <= NAME_MAX ? name.length : NAME_MAX + 1;
+
+    memcpy(place->name, name.text, length);
+    if (slash)
+        place->name[length++] = '/';
+    place->name[length] = '\0';
+}
+
+static int parent_plain(const struct scope *scope, const struct start *start, const char *path,
+                        enum name_use use, struct place *place)
+{
+    char parent[256];
+    struct plain plain;
+    struct name leaf;
+    size_t length;
+    bool slash;
+    int dir;
+
+    if (!split(path, &length, &leaf, &slash) || length >= sizeof parent || leaf.length > NAME_MAX)
+        return -ELOOP;
+    memcpy(parent, path, length);
+    parent[length] = '\0';
+    if (!plain_begin(scope, start, length == 0 ? leaf.text : parent, &plain) ||
+        !decide_follow(scope->policy, &plain.at, parent))
+        return -ELOOP;
+    decide_step(scope->policy, &plain.at, leaf);
+    if (!decide_here(scope->policy, &plain.at, intent_of_use(use)).allowed)
+        return -ELOOP;
+    dir = plain.dir;
+    if (length > 0)
+        dir = os_open_plain(plain.dir, plain.path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    if (length > 0 && dir < 0)
+        return dir;
+    place->dir = dir;
+    place->owns = length > 0;
+    place->allowed = true;
+    place->at = plain.at;
+    set_name(place, leaf, slash);
+    return 0;
+}
+
+/* Where the name is, judged. What is refused is reported, and left to place_answer. */
+static int parent_by_walk(const struct scope *scope, struct walk *walk, enum name_use use,
+                          struct place *place, struct report *report)
+{
+    static const struct name root = {"/", 1};
+    struct verdict verdict = {.allowed = true};
+    int error = walk_parent(walk);
+
+    if (error < 0)
+        return error;
+    set_name(place, walk->leaf.length > 0 ? walk->leaf : root, walk->slash);
+    /* What is no name the kernel refuses by itself, whatever is done with it. */
+    if (walk_has_name(walk)) {
+        error = walk_name_place(walk);
+        if (error < 0)
+            return error;
+        verdict = judge(scope, walk, intent_of_use(use));
+    }
+    if (!verdict.allowed)
+        refuse(walk, verdict, intent_of_use(use), report);
+    place->allowed = verdict.allowed;
+    place->at = look_up(scope, walk);
+    place->dir = walk_steal(walk);
+    place->owns = true;
+    return place->dir < 0 ? place->dir : 0;
+}
+
+/* Finds the parent, and judges the name in it. Only errors of the way there are errors here. */
+static int find_parent(const struct scope *scope, const struct start *start, const char *path,
+                       enum name_use use, struct place *place, struct report *report)
+{
+    struct walk *walk;
+    int result;
+
+    if (path == NULL)
+        return -EFAULT;
+    result = parent_plain(scope, start, path, use, place);
+    if (!must_walk(result))
+        return result;
+    result = walk_new(&walk, scope->view, start, path);
+    if (result < 0)
+        return result;
+    result = parent_by_walk(scope, walk, use, place, report);
+    walk_free(walk);
+    return result;
+}
+
+/* What the name in the place is, slashes behind it left aside. */
+static int identify_name(const struct place *place, struct os_id *id)
+{
+    char name[sizeof place->name];
+    size_t length = strcspn(place->name, "/");
+
+    memcpy(name, place->name, length);
+    name[length] = '\0';
+    return length == 0 ? -EBUSY : os_identify(place->dir, name, id);
+}
+
+/* 0, or the answer for a name that is refused: the kernel's own, if it is an error anyhow. */
+static int place_answer(const struct place *place, enum name_use use, struct report *report)
+{
+    struct os_id id;
+    int error = -EACCES;
+    int there;
+
+    if (place->allowed)
+        return 0;
+    there = identify_name(place, &id);
+    if (there < 0 && (there != -ENOENT || use == NAME_GONE || is_removed(place->dir)))
+        error = there;
+    else if (there == 0 && use == NAME_NEW)
+        error = -EEXIST;
+    if (error != -EACCES && report != NULL)
+        report->denied = false;
+    return error;
+}
+
+int place_parent(const struct scope *scope, const struct start *start, const char *path,
+                 enum name_use use, struct place *place, struct report *report)
+{
+    int error = find_parent(scope, start, path, use, place, report);
+
+    if (error < 0)
+        return error;
+    error = place_answer(place, use, report);
+    if (error < 0)
+        place_release(place);
+    return error;
+}
+
+void place_release(struct place *place)
+{
+    if (place->owns)
+        os_close(place->dir);
+    place->owns = false;
+}
+
+/* --- rename ----------------------------------------------------------------------------------- */
+
+static bool is_directory(const struct place *place)
+{
+    struct os_id id;
+
+    return os_identify(place->dir, place->name, &id) == 0 && S_ISDIR(id.mode);
+}
+
+/* Files are judged by their names alone; a directory takes all that lies below it along. */
+static bool may_move(const struct scope *scope, const struct place *from, const struct place *to,
+                     bool exchange, struct report *report)
+{
+    struct verdict verdict = decide_move(scope->policy, &from->at, &to->at);
+
+    if (verdict.allowed || !(is_directory(from) || (exchange && is_directory(to))))
+        return true;
+    if (report != NULL) {
+        report->denied = true;
+        report->verdict = verdict;
+        report->intent = INTENT_REMOVE;
+        if (report->path != NULL && report->size > 0)
+            report->path[0] = '\0';
+    }
+    return false;
+}
+
+static bool is_name(const struct place *place)
+{
+    struct name name = {place->name, strcspn(place->name, "/")};
+
+    return name.length > 0 && !name_is_dot(name) && !name_is_dotdot(name);
+}
+
+/* The answer where one of the names is refused: the kernel's own, if it is an error anyhow. */
+static int refuse_rename(const struct place *from, const struct place *to, bool exchange)
+{
+    struct os_id id;
+    int error = identify_name(from, &id);
+
+    if (error < 0)
+        return error;
+    error = identify_name(to, &id);
+    if (error == -ENOENT && !exchange && !is_removed(to->dir))
+        error = 0;
+    return error == 0 ? -EACCES : error;
+}
+
+static int rename_places(const struct scope *scope, const struct place *from,
+                         const struct place *to, unsigned flags, struct report *report)
+{
+    bool exchange = flags & RENAME_EXCHANGE;
+
+    /* What is no name the kernel refuses by itself. */
+    if (is_name(from) && is_name(to) &&
+        (!from->allowed || !to->allowed || !may_move(scope, from, to, exchange, report)))
+        return refuse_rename(from, to, exchange);
+    return os_renameat(from->dir, from->name, to->dir, to->name, flags);
+}
+
+int place_rename(const struct scope *scope, const struct start *old_start, const char *old_path,
+                 const struct start *new_start, const char *new_path, unsigned flags,
+                 struct report *report)
+{
+    enum name_use use = (flags & RENAME_EXCHANGE) ? NAME_GONE : NAME_REPLACED;
+    struct place from;
+    struct place to;
+    int error;
+
+    if (!os_renames_with(flags))
+        return -EINVAL;
+    error = find_parent(scope, old_start, old_path, NAME_GONE, &from, report);
+    if (error < 0)
+        return error;
+    /* Of two refusals the first is reported. */
+    error = find_parent(scope, new_start, new_path, use, &to, from.allowed ? report : NULL);
+    if (error == 0) {
+        error = rename_places(scope, &from, &to, flags, report);
+        place_release(&to);
+    }
+    place_release(&from);
+    /* A refusal of one end is none of the call, if the kernel had another answer for the whole. */
+    if (error != -EACCES && report != NULL)
+        report->denied = false;
+    return error;
+}
