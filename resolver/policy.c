@@ -137,7 +137,8 @@ static const char *check_lists(const struct policy *policy)
             return "the set of patterns leads out of the policy";
     for (uint32_t i = 0; i < policy->rules; i++)
         if (rules[i].kind < RULE_READ || rules[i].kind > RULE_UNIX ||
-            rules[i].text >= policy->strings || rules[i].origin >= policy->strings)
+            rules[i].text >= policy->strings || rules[i].origin >= policy->strings ||
+            rules[i].is_path > 1)
             return "a rule leads out of the policy";
     return NULL;
 }

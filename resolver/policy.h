@@ -34,8 +34,9 @@ enum rule_kind {
 
 struct policy_rule {
     uint32_t kind;
-    uint32_t text;   /* the path or pattern, as offset into the strings */
-    uint32_t origin; /* who asked for it: "default", "--read", "policy.json:12" */
+    uint32_t text;    /* the path or pattern, as offset into the strings */
+    uint32_t origin;  /* who asked for it: "default", "--read", "policy.json:12" */
+    uint32_t is_path; /* 1: the text is a canonical path, not a pattern */
 };
 
 struct policy_node {

@@ -255,10 +255,9 @@ static void put_rule(struct policy_builder *builder, uint32_t at, uint32_t rule)
     tell_above(builder, at, rule, kind != RULE_DENY && kind != RULE_PROTECT);
 }
 
-static int add_rule(struct policy_builder *builder, enum rule_kind kind, const char *text,
+static int add_rule(struct policy_builder *builder, struct policy_rule rule, const char *text,
                     const char *origin, uint32_t node)
 {
-    struct policy_rule rule = {.kind = kind};
     struct policy_rule *slot;
     int error = intern(builder, text, strlen(text), &rule.text);
 
@@ -287,7 +286,9 @@ int policy_add(struct policy_builder *builder, enum rule_kind kind, const char *
     if (!path_is_canonical(path))
         return refuse(builder, path, origin, "not a canonical absolute path");
     error = go_to(builder, path, &node);
-    return error < 0 ? error : add_rule(builder, kind, path, origin, node);
+    if (error < 0)
+        return error;
+    return add_rule(builder, (struct policy_rule){.kind = kind, .is_path = 1}, path, origin, node);
 }
 
 /* Two stars that are not escaped, next to each other. */
@@ -393,7 +394,9 @@ int policy_add_pattern(struct policy_builder *builder, enum rule_kind kind, cons
             return refuse(builder, pattern, origin, wrong);
         error = go_down_pattern(builder, name, path_ends(rest), &node);
     }
-    return error < 0 ? error : add_rule(builder, kind, pattern, origin, node);
+    if (error < 0)
+        return error;
+    return add_rule(builder, (struct policy_rule){.kind = kind}, pattern, origin, node);
 }
 
 struct policy_builder *policy_builder_new(void)

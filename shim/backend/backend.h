@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * backend.h - the walls that the kernel can build around a program.
+ *
+ * A backend is a row of one table. It is found by trying: probe does the real thing to a trivial
+ * command, with a time limit. It says for each rule of a policy who would hold it. It then either
+ * rewrites the command line (wrap: bwrap), or confines the process that calls it (enter: landlock),
+ * or both: what wrap starts is `cordon --inner`, which enters from the inside.
+ *
+ * Everything that a backend needs to know stands in the image (preload/image.h).
+ */
+#ifndef CORDON_BACKEND_H
+#define CORDON_BACKEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "image.h"
+
+/* Who holds a rule against the program. */
+enum holder {
+    HELD_BY_NOBODY,
+    HELD_BY_SHIM,   /* a hostile or static program can go around it */
+    HELD_BY_KERNEL,
+};
+
+/* Why something cannot be had: what was tried, what the tool or the kernel said, the cause, and what
+ * to do about it. Each is one line without a period; cause and fix may be "". */
+struct trouble {
+    char step[128];
+    char words[256];
+    char cause[128];
+    char fix[256];
+};
+
+struct backend {
+    const char *name;
+
+    /* 0: works on this machine for this policy; -1, with *trouble filled in: does not. */
+    int (*probe)(const struct image *image, struct trouble *trouble);
+
+    /* Who holds the rule with that index in the image's policy. */
+    enum holder (*holds)(const struct image *image, uint32_t rule);
+
+    /* Who holds the network rule, and the rules about unix sockets. */
+    enum holder (*holds_net)(const struct image *image);
+
+    /* What this backend leaves to the shim whatever the rules say: one line each, ending with NULL. */
+    const char *const *(*gaps)(void);
+
+    /* Puts in front of `command` what builds the wall and then runs it. Returns a NULL-terminated argv in
+     * memory that the caller frees with argv_free, or NULL with *trouble. NULL: nothing to wrap with. */
+    char **(*wrap)(const struct image *image, const char *cwd, char *const command[],
+                   struct trouble *trouble);
+
+    /* Confines the calling process for good, and all that it starts; as the last thing before exec.
+     * 0, or -1 with *trouble. */
+    int (*enter)(const struct image *image, struct trouble *trouble);
+};
+
+extern const struct backend backend_native;
+extern const struct backend backend_landlock;
+extern const struct backend backend_bwrap;
+
+/* By name; NULL: there is none of that name. "auto" is no backend. */
+const struct backend *backend_by_name(const char *name);
+
+/*
+ * The one to use: the named one, or for "auto" the first of landlock and bwrap that works and whose
+ * kernel holds all grants, the network and the sockets; with `strict` all rules. NULL if there is none:
+ * then troubles[i] says why not for each that was tried, names[i], and *count how many there are.
+ */
+enum { BACKENDS_TRIED = 4 };
+
+struct backend_troubles {
+    size_t count;
+    const char *names[BACKENDS_TRIED];
+    struct trouble troubles[BACKENDS_TRIED];
+};
+
+const struct backend *backend_choose(const struct image *image, const char *name, bool strict,
+                                     struct backend_troubles *troubles);
+
+/* Whether this process is inside a cordon already, by what the kernel answers: never by a variable. */
+bool backend_is_inside(void);
+
+void argv_free(char **argv);
+
+#endif

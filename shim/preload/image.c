@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include "image.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define IMAGE_MAGIC   0x43494d47U /* "CIMG" */
+#define IMAGE_VERSION 1U
+
+static const char prefix[] = IMAGE_VARIABLE "=";
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+static size_t up_to_8(size_t size)
+{
+    return (size + 7) & ~(size_t)7;
+}
+
+struct image *image_new(const struct image_parts *parts)
+{
+    size_t lengths[IMAGE_TEXTS];
+    size_t at = sizeof(struct image);
+    size_t policy;
+    struct image *image;
+
+    for (int i = 0; i < IMAGE_TEXTS; i++) {
+        lengths[i] = parts->texts[i] == NULL ? 1 : strlen(parts->texts[i]) + 1;
+        at += lengths[i];
+    }
+    policy = up_to_8(at);
+    if (policy + parts->policy->size > IMAGE_MAX)
+        return NULL;
+    image = calloc(1, policy + parts->policy->size);
+    if (image == NULL)
+        return NULL;
+    *image = (struct image){.magic = IMAGE_MAGIC,
+                            .version = IMAGE_VERSION,
+                            .size = (uint32_t)(policy + parts->policy->size),
+                            .mode = parts->mode,
+                            .net = parts->net,
+                            .wall = parts->wall,
+                            .policy = (uint32_t)policy};
+    at = sizeof *image;
+    for (int i = 0; i < IMAGE_TEXTS; i++) {
+        image->texts[i] = (uint32_t)at;
+        memcpy((char *)image + at, parts->texts[i] == NULL ? "" : parts->texts[i], lengths[i]);
+        at += lengths[i];
+    }
+    memcpy((char *)image + policy, parts->policy, parts->policy->size);
+    return image;
+}
+
+const char *image_text(const struct image *image, enum image_text which)
+{
+    return (const char *)image + image->texts[which];
+}
+
+const struct policy *image_policy(const struct image *image)
+{
+    return (const struct policy *)((const char *)image + image->policy);
+}
+
+size_t image_variable_size(const struct image *image)
+{
+    return sizeof prefix + (image->size + 2) / 3 * 4;
+}
+
+void image_variable(const struct image *image, char *out)
+{
+    const unsigned char *bytes = (const unsigned char *)image;
+
+    memcpy(out, prefix, sizeof prefix - 1);
+    out += sizeof prefix - 1;
+    for (size_t i = 0; i < image->size; i += 3) {
+        uint32_t three = 0;
+        for (size_t j = i; j < i + 3; j++)
+            three = three << 8 | (j < image->size ? bytes[j] : 0);
+        for (int shift = 18; shift >= 0; shift -= 6)
+            *out++ = digits[three >> shift & 63];
+    }
+    *out = '\0';
+}
+
+/* The value of a digit, or -1. */
+static int value_of(char digit)
+{
+    if (digit >= 'A' && digit <= 'Z')
+        return digit - 'A';
+    if (digit >= 'a' && digit <= 'z')
+        return digit - 'a' + 26;
+    if (digit >= '0' && digit <= '9')
+        return digit - '0' + 52;
+    if (digit == '-')
+        return 62;
+    return digit == '_' ? 63 : -1;
+}
+
+/* Returns how many bytes were written, 0 if the text is none of ours. */
+static size_t decode(const char *text, unsigned char *bytes, size_t size)
+{
+    size_t n = 0;
+
+    for (; *text != '\0'; text += 4) {
+        uint32_t four = 0;
+        for (int i = 0; i < 4; i++) {
+            int value = value_of(text[i]); /* -1 at the terminator: never read past it */
+            if (value < 0)
+                return 0;
+            four = four << 6 | (uint32_t)value;
+        }
+        if (size - n < 3)
+            return 0;
+        bytes[n++] = (unsigned char)(four >> 16);
+        bytes[n++] = (unsigned char)(four >> 8);
+        bytes[n++] = (unsigned char)four;
+    }
+    return n;
+}
+
+static const char *check(const struct image *image, size_t size)
+{
+    if (size < sizeof *image || image->magic != IMAGE_MAGIC)
+        return "not an image";
+    if (image->version != IMAGE_VERSION)
+        return "made by another version of cordon";
+    if (image->size > size || size - image->size > 2 || image->policy < sizeof *image ||
+        image->policy > image->size || image->policy % 8 != 0)
+        return "not whole";
+    if (image->mode > MODE_OBSERVE || image->net > NET_OPEN || image->wall > WALL_WRAP)
+        return "values that cannot be";
+    /* All texts end before the policy begins. */
+    if (image->policy == sizeof *image || ((const char *)image)[image->policy - 1] != '\0')
+        return "texts without an end";
+    for (int i = 0; i < IMAGE_TEXTS; i++)
+        if (image->texts[i] < sizeof *image || image->texts[i] >= image->policy)
+            return "a text leads out of the image";
+    return policy_check(image_policy(image), image->size - image->policy);
+}
+
+const char *image_read(const char *text, void *memory, size_t size)
+{
+    return check(memory, decode(text, memory, size));
+}
