@@ -1,4 +1,4 @@
-# make               build/cordon, libcordon.a, libcordon.so, cordon.pc
+# make               build/cordon, libcordon-shim.so, libcordon.a, libcordon.so, cordon.pc
 # make test          all tests, after installing what they need; the last line counts them
 # make race          the race test with RACE_CALLS calls
 # make fuzz          the differential test with FUZZ_CASES cases (SEED repeats a run), then every
@@ -42,7 +42,8 @@ ifdef SANITIZE
 sanitize = -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
 
-cppflags = -D_GNU_SOURCE -DCORDON_VERSION='"$(VERSION)"' -Iresolver $(CPPFLAGS)
+cppflags = -D_GNU_SOURCE -DCORDON_VERSION='"$(VERSION)"' -Iresolver -Ishim/preload -Ishim/backend \
+	-Ishim/supervise $(CPPFLAGS)
 cflags = -std=c11 -fPIC -fvisibility=hidden -pthread $(warnings) $(sanitize) $(CFLAGS)
 ldflags = -pthread $(sanitize) $(LDFLAGS)
 
@@ -50,7 +51,10 @@ ldflags = -pthread $(sanitize) $(LDFLAGS)
 platform := $(shell uname -s | tr A-Z a-z)
 resolver := $(filter-out resolver/os_%.c,$(wildcard resolver/*.c)) \
 	    $(wildcard resolver/os_$(platform).c)
-command := $(wildcard shim/command/*.c)
+backend := $(wildcard shim/backend/*.c) shim/preload/image.c
+command := $(wildcard shim/command/*.c shim/supervise/*.c)
+preload := $(filter-out shim/preload/bind_%.c,$(wildcard shim/preload/*.c)) \
+	   $(wildcard shim/preload/bind_$(platform).c)
 unit := $(wildcard tests/unit/test_*.c)
 race := $(wildcard tests/race/race.c)
 differential := $(wildcard tests/fuzz/differential.c)
@@ -72,13 +76,14 @@ tests = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(unit)) \
 benches = $(bench:tests/bench/%.c=$(BUILD)/bench/%)
 fuzzers = $(libfuzzer:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 libraries = $(BUILD)/libcordon.a $(BUILD)/libcordon.so.$(SOVERSION) $(BUILD)/libcordon.so
+shim = $(if $(wildcard shim/preload/hooks.def),$(BUILD)/libcordon-shim.so)
 
 .PHONY: all help test tests greatest race fuzz libfuzzer bench lint coverage install uninstall \
 	clean distclean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(if $(command),$(BUILD)/cordon) $(if $(resolver),$(libraries)) $(BUILD)/cordon.pc
+all: $(if $(command),$(BUILD)/cordon) $(shim) $(if $(resolver),$(libraries)) $(BUILD)/cordon.pc
 tests: $(tests)
 
 help:
@@ -105,7 +110,7 @@ $(test_objects): | greatest
 greatest:
 	@scripts/fetch-greatest
 
--include $(patsubst %.o,%.d,$(call objects,$(resolver) $(command)) $(test_objects))
+-include $(patsubst %.o,%.d,$(call objects,$(resolver) $(backend) $(command) $(preload)) $(test_objects))
 
 # Moved into place when whole: somebody may be starting the program right now.
 define link
@@ -114,9 +119,20 @@ $(CC) $(ldflags) -o $@.new $^ $(LDLIBS)
 @mv -f $@.new $@
 endef
 
-$(BUILD)/cordon: $(call objects,$(command) $(resolver))
+$(BUILD)/cordon: $(call objects,$(command) $(backend) $(resolver))
 	$(link)
-$(BUILD)/tests/test_%: $(BUILD)/obj/tests/unit/test_%.o $(call objects,$(unit_support) $(resolver))
+
+# Exported are the names of the table and no others.
+$(BUILD)/shim.map: shim/preload/hooks.def shim/preload/shim.map.in
+	@mkdir -p $(@D)
+	$(CC) $(cppflags) -E -P -x c shim/preload/shim.map.in >$@
+$(BUILD)/libcordon-shim.so: $(call objects,$(preload) $(backend) $(resolver)) $(BUILD)/shim.map
+	@mkdir -p $(@D)
+	$(CC) $(ldflags) -shared -Wl,-z,initfirst -Wl,-z,now -Wl,--version-script=$(BUILD)/shim.map \
+		-o $@.new $(sort $(filter %.o,$^))
+	@mv -f $@.new $@
+$(BUILD)/tests/test_%: $(BUILD)/obj/tests/unit/test_%.o \
+		$(call objects,$(unit_support) $(backend) $(resolver))
 	$(link)
 $(BUILD)/tests/race: $(call objects,$(race) $(race_support) $(resolver))
 	$(link)
@@ -207,6 +223,7 @@ install: all
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR) \
 		$(MANDIR)/man1 $(MANDIR)/man3)
 	install $(BUILD)/cordon $(DESTDIR)$(BINDIR)
+	$(if $(shim),install -m 644 $(shim) $(DESTDIR)$(LIBDIR))
 	install -m 644 resolver/cordon.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(BUILD)/libcordon.a $(BUILD)/libcordon.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)
 	ln -sf libcordon.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libcordon.so
@@ -216,7 +233,7 @@ install: all
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(BINDIR)/cordon $(INCLUDEDIR)/cordon.h \
-		$(addprefix $(LIBDIR)/,$(notdir $(libraries)) pkgconfig/cordon.pc) \
+		$(addprefix $(LIBDIR)/,$(notdir $(libraries) $(shim)) pkgconfig/cordon.pc) \
 		$(addprefix $(MANDIR)/man1/,$(notdir $(man1))) \
 		$(addprefix $(MANDIR)/man3/,$(notdir $(man3))))
 
