@@ -196,9 +196,11 @@ static const struct row rows[] = {
     {SYS_sendmmsg, EACCES, NO_INTERNET, {HAS(3, MSG_FASTOPEN)}},
 };
 
-/* At most ten instructions a row, and a few around them. */
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+/* At most ten instructions a row, its share of the tree included, and a few around them. */
 struct program {
-    struct sock_filter code[10 * sizeof rows / sizeof rows[0] + 16];
+    struct sock_filter code[10 * ROWS + 16];
     unsigned short length;
 };
 
@@ -270,8 +272,53 @@ static bool counts(const struct row *row, const struct seccomp_wants *wants)
     return (row->when & given) == row->when;
 }
 
+/* The rows that count, by call; those of one call stay in their order. */
+static size_t sort(const struct row *sorted[ROWS], const struct seccomp_wants *wants)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < ROWS; i++) {
+        if (!counts(&rows[i], wants))
+            continue;
+        size_t at = count++;
+        for (; at > 0 && sorted[at - 1]->call > rows[i].call; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = &rows[i];
+    }
+    return count;
+}
+
+/*
+ * A search tree over the calls. When a filter is loaded the kernel runs it for every call there is,
+ * to remember those that it always allows: from end to end that took longer than all the rest of
+ * entering.
+ */
+static void emit_tree(struct program *program, const struct row *const *sorted, size_t count)
+{
+    enum { FEW = 4 };
+    size_t middle = count / 2;
+    unsigned jump;
+
+    while (middle > 0 && middle < count && sorted[middle]->call == sorted[middle - 1]->call)
+        middle++;
+    if (count <= FEW || middle == count) {
+        for (size_t i = 0; i < count; i++)
+            emit_row(program, sorted[i]);
+        emit_return(program, SECCOMP_RET_ALLOW);
+        return;
+    }
+    emit(program, BPF_JMP | BPF_JGE | BPF_K, (uint32_t)sorted[middle]->call);
+    program->code[program->length - 1].jf = 1;
+    jump = program->length;
+    emit(program, BPF_JMP | BPF_JA, 0);
+    emit_tree(program, sorted, middle);
+    program->code[jump].k = program->length - jump - 1;
+    emit_tree(program, sorted + middle, count - middle);
+}
+
 int seccomp_enter(const struct seccomp_wants *wants)
 {
+    const struct row *sorted[ROWS];
     struct program program = {.length = 0};
     struct sock_fprog loaded = {.filter = program.code};
     long result;
@@ -286,10 +333,7 @@ int seccomp_enter(const struct seccomp_wants *wants)
     program.code[program.length - 1].jf = 1;
     emit_return(&program, SECCOMP_RET_ERRNO | ENOSYS);
 #endif
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (counts(&rows[i], wants))
-            emit_row(&program, &rows[i]);
-    emit_return(&program, SECCOMP_RET_ALLOW);
+    emit_tree(&program, sorted, sort(sorted, wants));
 
     loaded.len = program.length;
     result = os_syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,
