@@ -508,7 +508,7 @@ static bool is_directory(const struct place *place)
 {
     struct os_id id;
 
-    return os_identify(place->dir, place->name, &id) == 0 && S_ISDIR(id.mode);
+    return identify_name(place, &id) == 0 && S_ISDIR(id.mode);
 }
 
 /* Files are judged by their names alone; a directory takes all that lies below it along. */
