@@ -11,7 +11,7 @@
 #include "signals.h"
 
 /* The first that will do is taken: cheapest first. */
-static const struct backend *const walls[] = {&backend_landlock};
+static const struct backend *const walls[] = {&backend_landlock, &backend_bwrap};
 static const struct backend *const others[] = {&backend_native};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -125,15 +125,6 @@ int backend_exec(char *const argv[])
     signals_ignore();
     execv(argv[0], argv);
     return -errno;
-}
-
-void argv_free(char **argv)
-{
-    if (argv == NULL)
-        return;
-    for (size_t i = 0; argv[i] != NULL; i++)
-        free(argv[i]);
-    free(argv);
 }
 
 void trouble_print(const struct trouble *trouble, char *line, size_t size)

@@ -109,6 +109,7 @@ int inner_main(int argc, char **argv);
  */
 bool backend_is_inside(void);
 
+/* For what wrap returned. */
 void argv_free(char **argv);
 
 /* "STEP: WORDS (CAUSE; FIX)" as one line without its end, cut to size. */
