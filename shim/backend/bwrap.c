@@ -55,40 +55,44 @@ bool bwrap_find(const struct policy *policy, char *path, struct trouble *trouble
 
 /* --- mounts ----------------------------------------------------------------------------------- */
 
-/* Links that lead to what is granted: /bin to usr/bin, and /dev/fd to where it always leads. */
-static void add_link(struct argv *argv, const struct policy *policy, const char *link)
-{
-    char target[PATH_MAX];
-    char real[PATH_MAX];
-    ssize_t length = readlink(link, target, sizeof target - 1);
-
-    if (length <= 0)
-        return;
-    target[length] = '\0';
-    if (strncmp(target, "/proc/self/", strlen("/proc/self/")) != 0 &&
-        (realpath(link, real) == NULL || !decide(policy, real, INTENT_STAT).allowed))
-        return;
-    argv_add(argv, "--symlink", target, link, NULL);
-}
-
+/* Links in the root directory that lead to what is granted, such as /bin to usr/bin. */
 static void add_links(struct argv *argv, const struct policy *policy)
 {
-    static const char *const devices[] = {"/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr",
-                                          "/dev/ptmx"};
     DIR *root = opendir("/");
     struct dirent *entry;
 
     while (root != NULL && (entry = readdir(root)) != NULL) {
         char link[sizeof entry->d_name + 1];
+        char target[PATH_MAX];
+        char real[PATH_MAX];
+        ssize_t length;
+
         snprintf(link, sizeof link, "/%s", entry->d_name);
-        if (entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN)
-            add_link(argv, policy, link);
+        length = readlink(link, target, sizeof target - 1);
+        if (length <= 0 || realpath(link, real) == NULL ||
+            !decide(policy, real, INTENT_STAT).allowed)
+            continue;
+        target[length] = '\0';
+        argv_add(argv, "--symlink", target, link, NULL);
     }
     if (root != NULL)
         closedir(root);
-    if (!decide(policy, "/dev", INTENT_READ).allowed)
-        for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++)
-            add_link(argv, policy, devices[i]);
+}
+
+/*
+ * bwrap makes a /dev of its own with the usual nodes, and terminals that are not the host's: those
+ * cannot be had together with new ones, since /dev/ptmx looks for pts beside itself and a bound one
+ * has nothing beside it. The terminal that the command is started on works, but for its name.
+ */
+static bool is_made(const char *path)
+{
+    static const char *const made[] = {"/dev/null",    "/dev/zero", "/dev/full", "/dev/random",
+                                       "/dev/urandom", "/dev/tty",  "/dev/ptmx", "/dev/pts"};
+
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
+        if (path_is_below(made[i], path))
+            return true;
+    return false;
 }
 
 /* A file that nobody can read: its contents come from a descriptor, which has none to give. */
@@ -107,20 +111,33 @@ static void cover_file(struct argv *argv, const char *path)
 
 static void add_mount(struct argv *argv, const struct mount *mount)
 {
-    bool is_device = path_is_below("/dev", mount->path);
+    const char *path = mount->path;
 
     if (mount->access == ACCESS_NONE && !mount->socket) {
         if (S_ISDIR(mount->mode))
-            argv_add(argv, "--perms", mount->opened ? "0111" : "0000", "--tmpfs", mount->path,
-                     NULL);
+            argv_add(argv, "--perms", mount->opened ? "0111" : "0000", "--tmpfs", path, NULL);
         else
-            cover_file(argv, mount->path);
-    } else if (is_device) {
-        argv_add(argv, "--dev-bind", mount->path, mount->path, NULL);
+            cover_file(argv, path);
+    } else if (path_is_below("/proc", path)) {
+        return; /* its own, and the numbers of processes are others inside */
+    } else if (path_is_below("/dev", path)) {
+        if (!is_made(path))
+            argv_add(argv, "--dev-bind", path, path, NULL);
     } else {
-        argv_add(argv, mount->access == ACCESS_READ ? "--ro-bind" : "--bind", mount->path,
-                 mount->path, NULL);
+        argv_add(argv, mount->access == ACCESS_READ ? "--ro-bind" : "--bind", path, path, NULL);
     }
+}
+
+/* What bwrap makes, in place of what the host has there. */
+static void add_own(struct argv *argv, const struct policy *policy, bool host_proc)
+{
+    argv_add(argv, "--dev", "/dev", NULL);
+    if (!decide(policy, "/proc", INTENT_STAT).allowed)
+        return;
+    if (host_proc)
+        argv_add(argv, "--ro-bind", "/proc", "/proc", NULL);
+    else
+        argv_add(argv, "--proc", "/proc", NULL);
 }
 
 static int add_mounts(struct argv *argv, const struct image *image, bool host_proc)
@@ -128,26 +145,28 @@ static int add_mounts(struct argv *argv, const struct image *image, bool host_pr
     const struct policy *policy = image_policy(image);
     bool whole = decide(policy, "/", INTENT_READ).allowed;
     struct mounts mounts;
+    size_t i = 0;
     int error = mounts_plan(image, &mounts);
 
     if (error < 0)
         return error;
-    for (size_t i = 0; i < mounts.count; i++) {
-        const struct mount *mount = &mounts.list[i];
-        bool is_proc = path_is_below("/proc", mount->path);
-        /* The numbers of processes are others inside. */
-        if (!is_proc || mount->access == ACCESS_NONE)
-            add_mount(argv, mount);
-        else if (strcmp(mount->path, "/proc") == 0)
-            argv_add(argv, host_proc ? "--ro-bind" : "--proc", "/proc", host_proc ? "/proc" : NULL,
-                     NULL);
-    }
+    if (i < mounts.count && strcmp(mounts.list[i].path, "/") == 0)
+        add_mount(argv, &mounts.list[i++]);
+    add_own(argv, policy, host_proc);
+    for (; i < mounts.count; i++)
+        add_mount(argv, &mounts.list[i]);
     if (!whole)
         add_links(argv, policy);
-    for (size_t i = 0; i < mounts.count; i++)
+
+    /* Nobody is to write into what covers, nor into what holds it all together. */
+    for (i = 0; i < mounts.count; i++)
         if (mounts.list[i].access == ACCESS_NONE && S_ISDIR(mounts.list[i].mode) &&
             !mounts.list[i].socket)
             argv_add(argv, "--remount-ro", mounts.list[i].path, NULL);
+    argv_add(argv, "--remount-ro", "/dev", NULL);
+    /* To root, also one without capabilities, the files below /proc/sys are his own. */
+    if (decide(policy, "/proc", INTENT_STAT).allowed)
+        argv_add(argv, "--remount-ro", "/proc", NULL);
     if (!whole)
         argv_add(argv, "--remount-ro", "/", NULL);
     mounts_release(&mounts);
@@ -163,7 +182,8 @@ static void add_inner(struct argv *argv, const struct image *image, const struct
     char ignored[32];
 
     snprintf(ignored, sizeof ignored, "%" PRIx64, signals_ignored());
-    argv_add(argv, "--", image_text(image, IMAGE_COMMAND), "--inner", "--ignored", ignored, NULL);
+    argv_add(argv, "--", image_text(image, IMAGE_COMMAND), "--inner", "--backend",
+             backend_bwrap.name, "--ignored", ignored, NULL);
     if (preload != NULL)
         argv_add(argv, "--preload", preload, NULL);
     if (wants->file != NULL)
@@ -186,6 +206,11 @@ char **bwrap_argv(const struct image *image, const struct bwrap_wants *wants, ch
 
     if (!bwrap_find(image_policy(image), path, trouble))
         return NULL;
+    if (image_text(image, IMAGE_COMMAND)[0] != '/') {
+        trouble_set(trouble, "the helper inside", "where the cordon command is, is not known", "",
+                    "");
+        return NULL;
+    }
     argv_add(&argv, path, "--die-with-parent", "--unshare-user", "--unshare-ipc", "--unshare-uts",
              "--unshare-cgroup-try", "--cap-drop", "ALL", NULL);
     if (!wants->host_proc)
@@ -269,6 +294,7 @@ static const char *const *gaps(void)
     static const char *const list[] = {
         "patterns, and denied or protected paths that were not there at the start",
         "connecting to sockets that lie in what is granted for reading",
+        "the name of the terminal: it has none inside, but works",
         NULL,
     };
 
