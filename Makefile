@@ -196,7 +196,7 @@ bench: $(benches)
 
 c_files = $(wildcard resolver/*.[ch] shim/*/*.[ch] tests/*/*.[ch])
 analysed = $(filter %.c,$(filter-out %_darwin.c,$(c_files)))
-sh_files = $(wildcard scripts/* .ci/run tests/run tests/*/*.sh)
+sh_files = $(wildcard scripts/* .ci/run tests/run tests/*/*.sh tests/tools/programs/*.sh)
 
 lint:
 	@scripts/bootstrap lint

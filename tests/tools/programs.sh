@@ -1,0 +1,306 @@
+# Real programs do inside what they do without cordon, and nothing outside.
+#
+# Each file of tests/tools/programs is one case: shell functions `inside`, work in the current
+# directory, and `outside`, one way out; `setup`, if there is one, prepares the workspace beforehand
+# without cordon. Lines at its head say more:
+#     # needs COMMAND: REASON     skipped for that reason where there is no such command
+#     # vague: PATTERN            files whose content differs from run to run, as for find -path
+#     # unshimmed: yes            runs a program that the shim cannot enter: native refuses it
+#     # home: real                runs with the HOME and the PATH of the caller
+#     # path: DIRECTORY           of HOME, is the first one in PATH
+#
+# A case is run bare, by `cordon run` with each backend, and with the shim preloaded by hand, each time
+# at the same place, which is made afresh:
+#     $tmp/ws        the workspace
+#     $tmp/home      HOME, with an identity for git
+#     $tmp/outside   $OUT: a file and a repository that hold a secret
+# `inside` has to print the same, to exit with the same status and to leave the same tree behind.
+# `outside` has to bring the secret in or to change something out there when it is bare, and to fail
+# and do neither when it is confined.
+#
+# usage: tests/run tests/tools/programs.sh, with CASES="git tar" for some of them and BACKENDS="bwrap";
+# the backend "again" is bare once more: what fails with it is no good as a case.
+# shellcheck shell=sh source=tests/tools/lib.sh
+. "$TOP/tests/tools/lib.sh"
+
+# Until there is a shim there is nothing to try.
+[ -e "$BUILD/libcordon-shim.so" ] || { skip programs "no shim was built"; summary; exit; }
+umask 022
+tmp=$(readlink -f "$tmp")
+cases=$TOP/tests/tools/programs
+ws=$tmp/ws home=$tmp/home out=$tmp/outside scratch=$tmp/scratch
+secret=the-magic-words-are-squeamish-ossifrage
+system_path=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin
+real_home=${HOME-/} real_path=$PATH
+mkdir "$tmp/bin" "$tmp/result"
+cp "$BUILD/cordon" "$BUILD/libcordon-shim.so" "$tmp/bin/"
+
+# --- the place ------------------------------------------------------------------------------------
+
+git_there()
+{
+    command -v git >/dev/null
+}
+
+# The outside repository is made once and copied: its hashes are the same every time anyway.
+make_models()
+{
+    mkdir -p "$tmp/model/home" "$tmp/model/outside/dir" "$tmp/model/ws"
+    cat >"$tmp/model/home/.gitconfig" <<END
+[user]
+	name = Ada Example
+	email = ada@example.invalid
+[pack]
+	threads = 1
+[gc]
+	auto = 0
+END
+    echo "$secret" >"$tmp/model/outside/secret"
+    echo "$secret" >"$tmp/model/outside/dir/file"
+    printf '#!/bin/sh\necho %s\n' "$secret" >"$tmp/model/outside/tool"
+    chmod 755 "$tmp/model/outside/tool"
+    ! git_there || HOME=$tmp/model/home sh -ec '
+        git init -q -b main "$1" && cd "$1"
+        cp ../secret . && git add secret && git commit -q -m secret
+    ' sh "$tmp/model/outside/repo"
+}
+
+fresh()
+{
+    chmod -R u+rwx "$ws" 2>/dev/null
+    rm -rf "$ws" "$home" "$out" "$scratch"
+    cp -a "$tmp/model/ws" "$ws" && cp -a "$tmp/model/home" "$home" &&
+        cp -a "$tmp/model/outside" "$out" && mkdir "$scratch"
+}
+
+# A line for each file: kind, mode, owner, links, name, target, and the sum of what is in it.
+tree() # DIRECTORY PATTERN...
+{
+    (
+        cd "$1" || exit
+        shift
+        find . ! -type f -printf '%p: %y %m %U:%G %l\n'
+        find . -type f -printf '%p: %y %m %U:%G %n\n'
+        for pattern; do
+            set -- "$@" ! -path "$pattern"
+            shift
+        done
+        find . -type f "$@" -exec sha256sum {} +
+    ) | sort
+}
+
+# --- running --------------------------------------------------------------------------------------
+
+# What a confined program may keep of the environment; nothing of the caller's is in it.
+bare() # COMMAND...
+{
+    (
+        cd "$ws" && exec env -i HOME="$case_home" PATH="$case_path" LC_ALL=C TZ=UTC TERM=xterm OUT="$out" \
+            TMPDIR="$scratch" GIT_AUTHOR_DATE='1700000000 +0000' \
+            GIT_COMMITTER_DATE='1700000000 +0000' "$@"
+    )
+}
+
+# Without `cordon run` nobody moves the caches out of the home directory.
+with_caches() # COMMAND...
+{
+    bare npm_config_cache="$scratch/npm" PIP_CACHE_DIR="$scratch/pip" CARGO_HOME="$scratch/cargo" "$@"
+}
+
+by_hand() # COMMAND...
+{
+    with_caches LD_PRELOAD="$tmp/bin/libcordon-shim.so" CORDON_ROOT="$ws" CORDON_WRITE="$scratch" \
+        CORDON_BACKEND=native "$@"
+}
+
+on_side() # SIDE COMMAND...
+{
+    side=$1
+    shift
+    case $side in
+    bare | again) with_caches "$@" ;;
+    native) by_hand "$@" ;;
+    *) bare "$tmp/bin/cordon" run -C "$ws" -b "$side" -- "$@" ;;
+    esac
+}
+
+beyond()
+{
+    tree "$out"
+    [ "$case_home" != "$home" ] || tree "$home" './.cache/*'
+}
+
+prepare()
+{
+    fresh
+    ! grep -q '^setup()' "$case_file" || with_caches sh -euc "$script; setup" setup >"$tmp/said" 2>&1
+}
+
+# Runs one function of the case in a fresh place, and keeps all that can be seen of it.
+run_half() # SIDE inside|outside
+{
+    result=$tmp/result/$1.$2
+    prepare
+    on_side "$1" sh -euc "$script; $2" "$case_name" >"$result.stdout" 2>"$result.stderr" </dev/null
+    echo $? >"$result.status"
+    # shellcheck disable=SC2086 # patterns
+    (set -f && tree "$ws" $vague) >"$result.tree"
+    beyond >"$result.beyond"
+}
+
+# --- comparing ------------------------------------------------------------------------------------
+
+seen() # FILE: the first lines of what differs
+{
+    sed 's/^/    /' "$1" | head -n "${SEEN:-20}"
+}
+
+same_inside() # SIDE
+{
+    for kind in status stderr stdout tree; do
+        diff "$tmp/result/bare.inside.$kind" "$tmp/result/$1.inside.$kind" >"$tmp/difference" && continue
+        fail "$case_name $1 inside" "$kind differs from bare"
+        seen "$tmp/difference"
+        [ $kind != status ] || seen "$tmp/result/$1.inside.stderr"
+        return
+    done
+    pass "$case_name $1 inside"
+}
+
+# Whether the secret came in, by whatever way, or anything beyond the workspace changed.
+escaped() # SIDE
+{
+    grep -q "$secret" "$tmp/result/$1.outside.stdout" "$tmp/result/$1.outside.stderr" ||
+        grep -rqs "$secret" "$ws" || ! cmp -s "$tmp/beyond" "$tmp/result/$1.outside.beyond"
+}
+
+refused_outside() # SIDE
+{
+    if escaped "$1"; then
+        fail "$case_name $1 outside" "it got out"
+        diff "$tmp/beyond" "$tmp/result/$1.outside.beyond" >"$tmp/difference"
+        seen "$tmp/difference"
+        seen "$tmp/result/$1.outside.stdout"
+    elif [ "$(cat "$tmp/result/$1.outside.status")" -eq 0 ]; then
+        fail "$case_name $1 outside" "exit status 0"
+        seen "$tmp/result/$1.outside.stderr"
+    else
+        pass "$case_name $1 outside"
+    fi
+}
+
+# What the shim cannot enter is not run at all where there is no wall.
+refused_at_all() # SIDE
+{
+    if [ "$(cat "$tmp/result/$1.inside.status")" -eq 0 ] ||
+        cmp -s "$tmp/result/bare.inside.stdout" "$tmp/result/$1.inside.stdout"; then
+        fail "$case_name $1 inside" "it ran without a wall"
+    else
+        pass "$case_name $1 inside"
+    fi
+}
+
+unchanged_beyond() # SIDE
+{
+    if diff "$tmp/beyond" "$tmp/result/$1.inside.beyond" >"$tmp/difference"; then
+        return
+    fi
+    fail "$case_name $1 beyond" "work inside changed something outside"
+    seen "$tmp/difference"
+}
+
+# --- the cases ------------------------------------------------------------------------------------
+
+directive() # NAME
+{
+    sed -n "s/^# $1: //p" "$case_file"
+}
+
+# Prints why the case cannot be run; nothing if it can.
+wanting()
+{
+    sed -n 's/^# needs \([^:]*\): \(.*\)/\1 \2/p' "$case_file" | while read -r command reason; do
+        (PATH=$case_path && command -v "$command") >/dev/null || { echo "$reason" && break; }
+    done
+}
+
+run_side() # SIDE
+{
+    run_half "$1" inside
+    if [ "$1" = native ] && [ "$(directive unshimmed)" = yes ]; then
+        refused_at_all "$1"
+    else
+        same_inside "$1"
+    fi
+    unchanged_beyond "$1"
+    run_half "$1" outside
+    refused_outside "$1"
+}
+
+run_case() # NAME
+{
+    case_name=$1 case_file=$cases/$1.sh case_home=$home case_path=$system_path
+    script=$(cat "$case_file") vague=$(directive vague)
+    if [ "$(directive home)" = real ]; then
+        case_home=$real_home case_path=$real_path
+    fi
+    [ -z "$(directive path)" ] || case_path=$case_home/$(directive path):$case_path
+    reason=$(wanting)
+    if [ -n "$reason" ]; then
+        skip "$case_name" "$reason"
+        return
+    fi
+
+    if ! prepare; then
+        fail "$case_name setup" "exit status not 0"
+        seen "$tmp/said"
+        return
+    fi
+    beyond >"$tmp/beyond"
+    run_half bare inside
+    if [ "$(cat "$tmp/result/bare.inside.status")" -ne 0 ]; then
+        fail "$case_name bare" "exit status $(cat "$tmp/result/bare.inside.status")"
+        seen "$tmp/result/bare.inside.stderr"
+        return
+    fi
+    run_half bare outside
+    if ! escaped bare; then
+        fail "$case_name control" "does not get out without cordon either"
+        seen "$tmp/result/bare.outside.stderr"
+        return
+    fi
+    for backend in $backends; do
+        run_side "$backend"
+    done
+}
+
+# Which sides there are on this machine.
+find_backends()
+{
+    backends=native
+    case_home=$home case_path=$system_path
+    fresh
+    for side in landlock bwrap; do
+        if on_side $side true 2>"$tmp/why"; then
+            backends="$backends $side"
+        elif [ "$side" = bwrap ] && ! command -v bwrap >/dev/null; then
+            skip "$side" "package bubblewrap"
+        else
+            skip "$side" "$(head -n 1 "$tmp/why")"
+        fi
+    done
+}
+
+make_models
+if [ -n "${BACKENDS-}" ]; then
+    backends=$BACKENDS
+else
+    find_backends
+fi
+for case_file in "$cases"/*.sh; do
+    name=$(basename "$case_file" .sh)
+    case " ${CASES:-$name} " in
+    *" $name "*) run_case "$name" ;;
+    esac
+done
+summary
