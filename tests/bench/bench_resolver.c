@@ -394,8 +394,9 @@ static void set_paths(struct work *work, enum from from, const char *dir, const 
         root = base_dir;
         dir += 3;
     }
-    snprintf(work->path, sizeof work->path, "%s%s%s%s", root, slash, dir, leaf);
-    snprintf(work->fresh, sizeof work->fresh, "%s%s%snew", root, slash, dir);
+    if (snprintf(work->path, sizeof work->path, "%s%s%s%s", root, slash, dir, leaf) >= PATH_MAX ||
+        snprintf(work->fresh, sizeof work->fresh, "%s%s%snew", root, slash, dir) >= PATH_MAX)
+        die(dir);
 }
 
 static struct task *add_task(struct bench *bench, const char *title, const char *name)
@@ -632,7 +633,7 @@ static void grant_path(size_t i, char *path, size_t size)
     else if (i <= LENGTH(fixed))
         snprintf(path, size, "%s", fixed[i - 1]);
     else if (i % 2 == 0)
-        snprintf(path, size, "%s/d01/d02/grant%zu", ws_dir, i);
+        snprintf(path, size, "%.4000s/d01/d02/grant%zu", ws_dir, i);
     else
         snprintf(path, size, "/srv/%zu/grant%zu", i % 100, i);
 }
