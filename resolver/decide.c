@@ -20,58 +20,91 @@ static void take_first(uint32_t *rule, uint32_t other)
         *rule = other;
 }
 
-static void activate(struct policy_at *at, uint32_t bit)
+/* What a step leads to: the rules that count on this level, and the nodes that are active below. */
+struct reach {
+    uint64_t inner[POLICY_INNER / 64];
+    struct level level;
+};
+
+static void activate(struct reach *reach, uint32_t bit)
 {
-    at->inner[bit / 64] |= UINT64_C(1) << (bit % 64);
+    reach->inner[bit / 64] |= UINT64_C(1) << (bit % 64);
 }
 
-/* Steps onto a node: its rules count on this level, and what lies below it on the next. */
-static void enter(const struct policy *policy, uint32_t index, struct policy_at *at,
-                  struct level *level)
+static void enter(const struct policy *policy, uint32_t index, struct reach *reach)
 {
     const struct policy_node *node = &policy_nodes(policy)[index];
 
-    take_first(&level->deny, node->deny);
-    take_first(&level->protect, node->protect);
-    take_first(&level->grant, node->grant);
-    take_first(&level->socket, node->socket);
+    take_first(&reach->level.deny, node->deny);
+    take_first(&reach->level.protect, node->protect);
+    take_first(&reach->level.grant, node->grant);
+    take_first(&reach->level.socket, node->socket);
     if (node->inner != POLICY_NONE)
-        activate(at, node->inner);
+        activate(reach, node->inner);
     if (node->deep != POLICY_NONE)
-        activate(at, policy_nodes(policy)[node->deep].inner);
+        activate(reach, policy_nodes(policy)[node->deep].inner);
 }
 
-static uint32_t child_by_name(const struct policy *policy, uint32_t parent, struct name name)
+/* A component of the path, hashed once for all the nodes that it is looked up below. */
+struct step {
+    struct name name;
+    uint64_t hash;
+};
+
+static uint32_t child_by_name(const struct policy *policy, uint32_t parent, const struct step *step)
 {
     const struct policy_edge *edges = policy_edges(policy);
     uint32_t mask = policy->edges - 1;
 
-    for (uint32_t i = policy_hash(parent, name.text, name.length) & mask;; i = (i + 1) & mask) {
+    for (uint32_t i = policy_slot(policy, parent, step->hash);; i = (i + 1) & mask) {
         const struct policy_edge *edge = &edges[i];
         if (edge->child == POLICY_NONE)
             return POLICY_NONE;
-        if (edge->parent == parent && edge->length == name.length &&
-            memcmp(policy_string(policy, edge->name), name.text, name.length) == 0)
+        if (edge->parent == parent && edge->length == step->name.length &&
+            memcmp(policy_string(policy, edge->name), step->name.text, edge->length) == 0)
             return edge->child;
     }
 }
 
-/* From one active node to what `name` leads to below it. Returns the child by name. */
-static uint32_t advance(const struct policy *policy, uint32_t from, struct name name,
-                        struct policy_at *next, struct level *level)
+static bool glob_matches(const struct policy *policy, const struct policy_glob *glob,
+                         struct name name)
+{
+    const char *pattern = policy_string(policy, glob->name);
+
+    return glob->length > 0 && pattern_may_match(pattern, glob->length, name.text, name.length) &&
+           pattern_match(pattern, glob->length, name.text, name.length);
+}
+
+/* Whether a pattern below the node may match, as far as the ends of the name tell. */
+static bool may_match(const struct policy_node *node, struct name name)
+{
+    return ((node->begins & policy_byte(name.text[0])) |
+            (node->ends & policy_byte(name.text[name.length - 1]))) != 0;
+}
+
+static void enter_globs(const struct policy *policy, const struct policy_node *node,
+                        struct name name, struct reach *reach)
+{
+    const struct policy_glob *glob = policy_globs(policy) + node->glob;
+
+    for (const struct policy_glob *end = glob + node->globs; glob < end; glob++)
+        if (glob_matches(policy, glob, name))
+            enter(policy, glob->child, reach);
+}
+
+/* From one active node to what the step leads to below it. Returns the child by name. */
+static uint32_t advance(const struct policy *policy, uint32_t from, const struct step *step,
+                        struct reach *reach)
 {
     const struct policy_node *node = &policy_nodes(policy)[from];
-    uint32_t child = child_by_name(policy, from, name);
+    uint32_t child = child_by_name(policy, from, step);
 
     if (child != POLICY_NONE)
-        enter(policy, child, next, level);
-    for (uint32_t i = node->glob; i < node->glob + node->globs; i++) {
-        const struct policy_glob *glob = &policy_globs(policy)[i];
-        if (pattern_match(policy_string(policy, glob->name), glob->length, name.text, name.length))
-            enter(policy, glob->child, next, level);
-    }
+        enter(policy, child, reach);
+    if (may_match(node, step->name))
+        enter_globs(policy, node, step->name, reach);
     if (node->is_deep)
-        activate(next, node->inner);
+        activate(reach, node->inner);
     return child;
 }
 
@@ -97,7 +130,7 @@ static void apply(const struct policy *policy, const struct level *level, struct
     }
 }
 
-static const struct level no_rules = {POLICY_NONE, POLICY_NONE, POLICY_NONE, POLICY_NONE};
+static const struct reach nothing = {.level = {POLICY_NONE, POLICY_NONE, POLICY_NONE, POLICY_NONE}};
 static const struct policy_at nowhere = {
     .node = POLICY_NONE, .rule = POLICY_NONE, .parent_rule = POLICY_NONE, .socket = POLICY_NONE};
 
@@ -107,35 +140,54 @@ static uint32_t with_future(const struct policy *policy, uint32_t node)
     return node != POLICY_NONE && policy_nodes(policy)[node].below > 0 ? node : POLICY_NONE;
 }
 
+/* Stands where the step led to. */
+static void arrive(const struct policy *policy, const struct reach *reach, struct policy_at *at)
+{
+    if (policy->inner > 0)
+        memcpy(at->inner, reach->inner, sizeof at->inner);
+    apply(policy, &reach->level, at);
+}
+
 void decide_start(const struct policy *policy, struct policy_at *at)
 {
-    struct level level = no_rules;
+    struct reach reach = nothing;
 
     *at = nowhere;
-    enter(policy, 0, at, &level);
+    enter(policy, 0, &reach);
     at->node = with_future(policy, 0);
-    apply(policy, &level, at);
+    arrive(policy, &reach, at);
+}
+
+static void leave(struct policy_at *at)
+{
+    at->parent_rule = at->rule;
+    at->parent_access = at->access;
 }
 
 void decide_step(const struct policy *policy, struct policy_at *at, struct name name)
 {
-    struct policy_at next = {.node = POLICY_NONE,
-                             .rule = at->rule,
-                             .parent_rule = at->rule,
-                             .socket = at->socket,
-                             .access = at->access,
-                             .parent_access = at->access};
-    struct level level = no_rules;
+    const struct step step = {name, policy_hash(name.text, name.length)};
+    struct reach reach = nothing;
 
+    leave(at);
     if (at->node != POLICY_NONE)
-        next.node = with_future(policy, advance(policy, at->node, name, &next, &level));
-    for (size_t word = 0; word < POLICY_INNER / 64; word++)
+        at->node = with_future(policy, advance(policy, at->node, &step, &reach));
+    for (size_t word = 0; word * 64 < policy->inner; word++)
         for (uint64_t bits = at->inner[word]; bits != 0; bits &= bits - 1) {
             size_t bit = word * 64 + (size_t)__builtin_ctzll(bits);
-            advance(policy, policy_inner(policy)[bit], name, &next, &level);
+            advance(policy, policy_inner(policy)[bit], &step, &reach);
         }
-    apply(policy, &level, &next);
-    *at = next;
+    arrive(policy, &reach, at);
+}
+
+/* Whether no rule lies below: then nothing changes any more. */
+static bool is_settled(const struct policy *policy, const struct policy_at *at)
+{
+    uint64_t active = 0;
+
+    for (size_t word = 0; word * 64 < policy->inner; word++)
+        active |= at->inner[word];
+    return at->node == POLICY_NONE && active == 0;
 }
 
 bool decide_follow(const struct policy *policy, struct policy_at *at, const char *text)
@@ -145,8 +197,13 @@ bool decide_follow(const struct policy *policy, struct policy_at *at, const char
     while (path_next(&text, &name)) {
         if (name_is_dotdot(name))
             return false;
-        if (!name_is_dot(name))
-            decide_step(policy, at, name);
+        if (name_is_dot(name))
+            continue;
+        if (is_settled(policy, at)) {
+            leave(at);
+            return !path_has_dotdot(text);
+        }
+        decide_step(policy, at, name);
     }
     return true;
 }

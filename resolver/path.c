@@ -75,10 +75,11 @@ bool path_is_below(const char *root, const char *path)
 
 bool path_has_dotdot(const char *text)
 {
-    struct name name;
-
-    while (path_next(&text, &name))
-        if (name_is_dotdot(name))
+    for (const char *dot = strchr(text, '.'); dot != NULL; dot = strchr(dot, '.')) {
+        bool begins = dot == text || dot[-1] == '/';
+        if (begins && dot[1] == '.' && (dot[2] == '/' || dot[2] == '\0'))
             return true;
+        dot += strspn(dot, ".");
+    }
     return false;
 }

@@ -163,6 +163,8 @@ bool pattern_match(const char *pattern, size_t length, const char *name, size_t 
     size_t star_n = 0;    /* ... which has taken the name up to here */
     bool starred = false;
 
+    if (length > 0 && name_length > 0 && !pattern_may_match(pattern, length, name, name_length))
+        return false;
     while (n < name_length) {
         if (p < length && pattern[p] == '*') {
             starred = true;

@@ -24,4 +24,30 @@ size_t pattern_literal(char *out, const char *pattern, size_t length);
  * but nothing outside of it is read. Takes at most length * name_length steps. */
 bool pattern_match(const char *pattern, size_t length, const char *name, size_t name_length);
 
+/* The byte that every match has to begin with, and to end in; -1: there is none. */
+static inline int pattern_first(const char *pattern)
+{
+    char byte = pattern[0];
+
+    return byte == '*' || byte == '?' || byte == '[' || byte == '\\' ? -1 : (unsigned char)byte;
+}
+
+static inline int pattern_last(const char *pattern, size_t length)
+{
+    char byte = pattern[length - 1]; /* a literal too, if it is escaped */
+
+    return byte == '*' || byte == '?' || byte == ']' ? -1 : (unsigned char)byte;
+}
+
+/* Whether it may match at all, by these bytes. Cheap; neither is empty. */
+static inline bool pattern_may_match(const char *pattern, size_t length, const char *name,
+                                     size_t name_length)
+{
+    int first = pattern_first(pattern);
+    int last = pattern_last(pattern, length);
+
+    return (last < 0 || last == (unsigned char)name[name_length - 1]) &&
+           (first < 0 || first == (unsigned char)name[0]);
+}
+
 #endif

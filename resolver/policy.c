@@ -5,36 +5,6 @@
 
 #include "policy_form.h"
 
-const struct policy_node *policy_nodes(const struct policy *policy)
-{
-    return (const struct policy_node *)(policy + 1);
-}
-
-const struct policy_edge *policy_edges(const struct policy *policy)
-{
-    return (const struct policy_edge *)(policy_nodes(policy) + policy->nodes);
-}
-
-const struct policy_glob *policy_globs(const struct policy *policy)
-{
-    return (const struct policy_glob *)(policy_edges(policy) + policy->edges);
-}
-
-const uint32_t *policy_inner(const struct policy *policy)
-{
-    return (const uint32_t *)(policy_globs(policy) + policy->globs);
-}
-
-const struct policy_rule *policy_rules(const struct policy *policy)
-{
-    return (const struct policy_rule *)(policy_inner(policy) + policy->inner);
-}
-
-const char *policy_string(const struct policy *policy, uint32_t offset)
-{
-    return (const char *)(policy_rules(policy) + policy->rules) + offset;
-}
-
 uint64_t policy_size_of(const struct policy *counts)
 {
     return sizeof *counts + (uint64_t)counts->nodes * sizeof(struct policy_node) +
@@ -61,15 +31,35 @@ uint64_t policy_checksum(const struct policy *policy)
     return sum;
 }
 
-uint32_t policy_hash(uint32_t parent, const char *name, size_t length)
+/* Up to 8 bytes as one word; reads that overlap spare a loop. */
+static uint64_t short_word(const char *name, size_t length)
 {
-    uint64_t hash = 0xcbf29ce484222325U ^ parent;
+    uint32_t first = 0;
+    uint32_t last = 0;
 
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3U;
-    hash ^= hash >> 32;
-    hash *= 0x9e3779b97f4a7c15U;
-    return (uint32_t)(hash >> 32);
+    if (length >= sizeof first) {
+        memcpy(&first, name, sizeof first);
+        memcpy(&last, name + length - sizeof last, sizeof last);
+    } else if (length > 0) {
+        first = (unsigned char)name[0] | (uint32_t)(unsigned char)name[length / 2] << 8;
+        last = (unsigned char)name[length - 1];
+    }
+    return (uint64_t)first << 32 | last;
+}
+
+/* By words, since every component of every path comes through here. */
+uint64_t policy_hash(const char *name, size_t length)
+{
+    uint64_t hash = 0xcbf29ce484222325U ^ length;
+    uint64_t word;
+
+    for (; length > sizeof word; length -= sizeof word, name += sizeof word) {
+        memcpy(&word, name, sizeof word);
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
+        hash ^= hash >> 32;
+    }
+    hash = (hash ^ short_word(name, length)) * 0x9e3779b97f4a7c15U;
+    return hash ^ hash >> 32;
 }
 
 static bool is_index(uint32_t index, uint32_t count)

@@ -52,6 +52,8 @@ struct policy_node {
     uint32_t deep;        /* the `**` node below it, or POLICY_NONE */
     uint32_t inner;       /* its bit, if it lies behind a pattern and something below; or NONE */
     uint32_t is_deep;     /* 1: this is a `**` node */
+    uint64_t begins;      /* which names its patterns can match at all: by their first byte ... */
+    uint64_t ends;        /* ... or by their last one (policy_byte) */
 };
 
 /* A slot of the hash table of names; empty if child is POLICY_NONE. */
@@ -87,14 +89,51 @@ struct policy {
  * to 8 and must not change afterwards. */
 const char *policy_check(const void *bytes, size_t size);
 
-const struct policy_node *policy_nodes(const struct policy *policy);
-const struct policy_edge *policy_edges(const struct policy *policy);
-const struct policy_glob *policy_globs(const struct policy *policy);
-const uint32_t *policy_inner(const struct policy *policy);
-const struct policy_rule *policy_rules(const struct policy *policy);
-const char *policy_string(const struct policy *policy, uint32_t offset);
+static inline const struct policy_node *policy_nodes(const struct policy *policy)
+{
+    return (const struct policy_node *)(policy + 1);
+}
+
+static inline const struct policy_edge *policy_edges(const struct policy *policy)
+{
+    return (const struct policy_edge *)(policy_nodes(policy) + policy->nodes);
+}
+
+static inline const struct policy_glob *policy_globs(const struct policy *policy)
+{
+    return (const struct policy_glob *)(policy_edges(policy) + policy->edges);
+}
+
+static inline const uint32_t *policy_inner(const struct policy *policy)
+{
+    return (const uint32_t *)(policy_globs(policy) + policy->globs);
+}
+
+static inline const struct policy_rule *policy_rules(const struct policy *policy)
+{
+    return (const struct policy_rule *)(policy_inner(policy) + policy->inner);
+}
+
+static inline const char *policy_string(const struct policy *policy, uint32_t offset)
+{
+    return (const char *)(policy_rules(policy) + policy->rules) + offset;
+}
+
+/* The bit for a byte in `begins` and `ends`: a name with neither bit matches no pattern there. */
+static inline uint64_t policy_byte(int byte)
+{
+    return UINT64_C(1) << (byte & 63);
+}
+
 uint64_t policy_checksum(const struct policy *policy);
-uint32_t policy_hash(uint32_t parent, const char *name, size_t length);
+
+/* Of a name, and where in the table of names to look for it below `parent` first. */
+uint64_t policy_hash(const char *name, size_t length);
+
+static inline uint32_t policy_slot(const struct policy *policy, uint32_t parent, uint64_t hash)
+{
+    return (uint32_t)(((hash ^ parent) * 0x9e3779b97f4a7c15U) >> 32) & (policy->edges - 1);
+}
 
 /*
  * Building. A builder collects rules; the first that is refused says why in policy_builder_error

@@ -493,7 +493,7 @@ static void write_name(struct policy *policy, const struct child *child)
     struct policy_edge *edges = (struct policy_edge *)policy_edges(policy);
     const char *name = policy_string(policy, child->key.name);
     uint32_t mask = policy->edges - 1;
-    uint32_t i = policy_hash(child->key.parent, name, child->length) & mask;
+    uint32_t i = policy_slot(policy, child->key.parent, policy_hash(name, child->length));
 
     while (edges[i].child != POLICY_NONE)
         i = (i + 1) & mask;
@@ -503,6 +503,20 @@ static void write_name(struct policy *policy, const struct child *child)
                                     .length = child->length};
 }
 
+/* A pattern is found by one end: that is enough to pass it over for most names. */
+static void note_ends(struct policy_node *node, const char *pattern, size_t length)
+{
+    int first = pattern_first(pattern);
+    int last = pattern_last(pattern, length);
+
+    if (last >= 0)
+        node->ends |= policy_byte(last);
+    else if (first >= 0)
+        node->begins |= policy_byte(first);
+    else
+        node->ends = UINT64_MAX;
+}
+
 static void write_glob(struct policy *policy, const struct child *child)
 {
     struct policy_node *parent = (struct policy_node *)policy_nodes(policy) + child->key.parent;
@@ -510,6 +524,7 @@ static void write_glob(struct policy *policy, const struct child *child)
 
     globs[parent->glob + parent->globs++] = (struct policy_glob){
         .name = child->key.name, .length = child->length, .child = child->node};
+    note_ends(parent, policy_string(policy, child->key.name), child->length);
 }
 
 struct policy *policy_build(struct policy_builder *builder)

@@ -20,12 +20,12 @@
 /* Who holds a rule against the program. */
 enum holder {
     HELD_BY_NOBODY,
-    HELD_BY_SHIM,   /* a hostile or static program can go around it */
+    HELD_BY_SHIM, /* a hostile or static program can go around it */
     HELD_BY_KERNEL,
 };
 
-/* Why something cannot be had: what was tried, what the tool or the kernel said, the cause, and what
- * to do about it. Each is one line without a period; cause and fix may be "". */
+/* Why something cannot be had: what was tried, what the tool or the kernel said, the cause, and
+ * what to do about it. Each is one line without a period; cause and fix may be "". */
 struct trouble {
     char step[128];
     char words[256];
@@ -45,11 +45,15 @@ struct backend {
     /* Who holds the network rule, and the rules about unix sockets. */
     enum holder (*holds_net)(const struct image *image);
 
-    /* What this backend leaves to the shim whatever the rules say: one line each, ending with NULL. */
+    /* What this backend leaves to the shim whatever the rules say: one line each, ending with NULL.
+     */
     const char *const *(*gaps)(void);
 
-    /* Puts in front of `command` what builds the wall and then runs it. Returns a NULL-terminated argv in
-     * memory that the caller frees with argv_free, or NULL with *trouble. NULL: nothing to wrap with. */
+    /* Puts in front of `command` what builds the wall and then runs it. Returns a NULL-terminated
+     * argv in memory that the caller frees with argv_free, or NULL with *trouble. NULL: nothing to
+     * wrap with. For backend_exec, by the process that called it, as the last thing before: the
+     * argv names descriptors that were opened for it, and signals and LD_PRELOAD as they are now.
+     */
     char **(*wrap)(const struct image *image, const char *cwd, char *const command[],
                    struct trouble *trouble);
 
@@ -67,8 +71,9 @@ const struct backend *backend_by_name(const char *name);
 
 /*
  * The one to use: the named one, or for "auto" the first of landlock and bwrap that works and whose
- * kernel holds all grants, the network and the sockets; with `strict` all rules. NULL if there is none:
- * then troubles[i] says why not for each that was tried, names[i], and *count how many there are.
+ * kernel holds all grants, the network and the sockets; with `strict` all rules. NULL if there is
+ * none: then troubles[i] says why not for each that was tried, names[i], and *count how many there
+ * are.
  */
 enum { BACKENDS_TRIED = 4 };
 
@@ -81,9 +86,32 @@ struct backend_troubles {
 const struct backend *backend_choose(const struct image *image, const char *name, bool strict,
                                      struct backend_troubles *troubles);
 
-/* Whether this process is inside a cordon already, by what the kernel answers: never by a variable. */
+/*
+ * Runs what wrap returned, with the environment as it is but for LD_PRELOAD, which the command
+ * finds again: neither the wrapper nor its helper may be entered by the shim. The wrapper ignores
+ * the signals that a terminal or a user sends to the whole group, so that the command alone answers
+ * them. Returns only if it fails, a negative errno.
+ */
+int backend_exec(char *const argv[]);
+
+/*
+ * `cordon --inner [--] COMMAND ARG...`, which stands between a wrapper and the command: takes the
+ * image from the environment, enters its backend and becomes the command. Returns the exit status
+ * if that fails: 125 the wall, 126 or 127 the command. argv[0] is "--inner".
+ *   --preload VALUE   LD_PRELOAD for the command
+ *   --ignored MASK    signals that the command ignores, in hexadecimal; all others at their default
+ *   --file PATH       the program to run, if COMMAND is only its name
+ *   --try             enter, and end with 0
+ */
+int inner_main(int argc, char **argv);
+
+/* Whether this process is inside a cordon already, by what the kernel answers: never by a variable.
+ */
 bool backend_is_inside(void);
 
 void argv_free(char **argv);
+
+/* "STEP: WORDS (CAUSE; FIX)" as one line without its end, cut to size. */
+void trouble_print(const struct trouble *trouble, char *line, size_t size);
 
 #endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "backend.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "confine.h"
+#include "signals.h"
+
+/* The first that will do is taken: cheapest first. */
+static const struct backend *const walls[] = {&backend_landlock};
+static const struct backend *const others[] = {&backend_native};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+const struct backend *backend_by_name(const char *name)
+{
+    for (size_t i = 0; i < COUNT(walls); i++)
+        if (strcmp(walls[i]->name, name) == 0)
+            return walls[i];
+    for (size_t i = 0; i < COUNT(others); i++)
+        if (strcmp(others[i]->name, name) == 0)
+            return others[i];
+    return NULL;
+}
+
+bool backend_is_inside(void)
+{
+    return seccomp_is_entered();
+}
+
+/* Grants, network and sockets have to be the kernel's; denies and protections only if `strict`. */
+static enum holder wanted(enum rule_kind kind, bool strict)
+{
+    return strict || kind == RULE_READ || kind == RULE_WRITE || kind == RULE_UNIX ? HELD_BY_KERNEL
+                                                                                  : HELD_BY_SHIM;
+}
+
+static int not_held(struct trouble *trouble, const struct policy *policy,
+                    const struct policy_rule *rule, bool strict)
+{
+    static const char *const kinds[] = {
+        [RULE_READ] = "read", [RULE_WRITE] = "write",     [RULE_DENY] = "deny",
+        [RULE_UNIX] = "unix", [RULE_PROTECT] = "protect",
+    };
+    char words[sizeof trouble->words];
+
+    snprintf(words, sizeof words, "the kernel would not hold \"%s %s\" (%s)", kinds[rule->kind],
+             policy_string(policy, rule->text), policy_string(policy, rule->origin));
+    return trouble_set(trouble, "the policy", words, "",
+                       strict ? "leave the rule or --strict out, or use another backend"
+                              : "use another backend, or a newer kernel");
+}
+
+/* Whether the kernel would hold enough of the policy. */
+static int check_held(const struct backend *backend, const struct image *image, bool strict,
+                      struct trouble *trouble)
+{
+    const struct policy *policy = image_policy(image);
+
+    if (backend->holds_net(image) != HELD_BY_KERNEL)
+        return trouble_set(trouble, "the network", "the kernel would not hold the rule for it",
+                           image->net == NET_LOOPBACK ? "it can only be denied or open here" : "",
+                           "use --net deny or --net open");
+    for (uint32_t i = 0; i < policy->rules; i++) {
+        const struct policy_rule *rule = &policy_rules(policy)[i];
+        if (backend->holds(image, i) < wanted((enum rule_kind)rule->kind, strict))
+            return not_held(trouble, policy, rule, strict);
+    }
+    return 0;
+}
+
+/* A backend that was asked for by name may leave rules to the shim, but none to nobody. */
+static int check_named(const struct backend *backend, const struct image *image, bool strict,
+                       struct trouble *trouble)
+{
+    if (strict)
+        return check_held(backend, image, strict, trouble);
+    if (backend != &backend_native && backend->holds_net(image) == HELD_BY_NOBODY)
+        return check_held(backend, image, strict, trouble);
+    return 0;
+}
+
+static bool note(struct backend_troubles *troubles, const char *name, int result)
+{
+    if (result == 0)
+        return true;
+    troubles->names[troubles->count++] = name;
+    return false;
+}
+
+const struct backend *backend_choose(const struct image *image, const char *name, bool strict,
+                                     struct backend_troubles *troubles)
+{
+    const struct backend *named = backend_by_name(name);
+
+    troubles->count = 0;
+    if (named != NULL) {
+        struct trouble *trouble = &troubles->troubles[0];
+        int result = check_named(named, image, strict, trouble);
+        return note(troubles, name, result == 0 ? named->probe(image, trouble) : result) ? named
+                                                                                         : NULL;
+    }
+    if (strcmp(name, "auto") != 0) {
+        note(troubles, name,
+             trouble_set(&troubles->troubles[0], "backend", "there is none of that name", "",
+                         "use auto, landlock, bwrap or native"));
+        return NULL;
+    }
+    for (size_t i = 0; i < COUNT(walls); i++) {
+        struct trouble *trouble = &troubles->troubles[troubles->count];
+        int result = check_held(walls[i], image, strict, trouble);
+        if (note(troubles, walls[i]->name, result == 0 ? walls[i]->probe(image, trouble) : result))
+            return walls[i];
+    }
+    return NULL;
+}
+
+int backend_exec(char *const argv[])
+{
+    unsetenv("LD_PRELOAD");
+    signals_ignore();
+    execv(argv[0], argv);
+    return -errno;
+}
+
+void argv_free(char **argv)
+{
+    if (argv == NULL)
+        return;
+    for (size_t i = 0; argv[i] != NULL; i++)
+        free(argv[i]);
+    free(argv);
+}
+
+void trouble_print(const struct trouble *trouble, char *line, size_t size)
+{
+    bool both = trouble->cause[0] != '\0' && trouble->fix[0] != '\0';
+    bool any = trouble->cause[0] != '\0' || trouble->fix[0] != '\0';
+
+    snprintf(line, size, "%s: %s%s%s%s%s%s", trouble->step, trouble->words, any ? " (" : "",
+             trouble->cause, both ? "; " : "", trouble->fix, any ? ")" : "");
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* confine.h - how a process gives up what it could do outside: the steps that backends share. */
+#ifndef CORDON_CONFINE_H
+#define CORDON_CONFINE_H
+
+#include "backend.h"
+#include "seccomp.h"
+
+/*
+ * No new privileges, no capabilities but those about files and ids, the policy's grants by Landlock
+ * if `landlock`, and the system call filter last: for this process and all that it starts. 0, or -1
+ * with *trouble: then the process must not go on. Allocates nothing, takes no lock, prints nothing
+ * and calls nothing that a shim hooks.
+ */
+int confine(const struct image *image, bool landlock, const struct seccomp_wants *wants,
+            struct trouble *trouble);
+
+/* Fills in what went wrong; -1. Texts that do not fit are cut. */
+int trouble_set(struct trouble *trouble, const char *step, const char *words, const char *cause,
+                const char *fix);
+
+/* Why Landlock cannot be had, if ruleset_abi said `error`; -1. */
+int trouble_landlock(struct trouble *trouble, int error);
+
+/* Runs `attempt` in a process of its own, which may confine itself, for at most two seconds. 0, or
+ * -1 with *trouble. */
+int try_apart(int (*attempt)(const struct image *image, struct trouble *trouble),
+              const struct image *image, struct trouble *trouble);
+
+#endif

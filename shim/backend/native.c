@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* No wall: the shim alone, for who asks for it by name. */
+#include "backend.h"
+
+static int probe(const struct image *image, struct trouble *trouble)
+{
+    (void)image;
+    (void)trouble;
+    return 0;
+}
+
+static enum holder holds(const struct image *image, uint32_t rule)
+{
+    const struct policy *policy = image_policy(image);
+
+    return policy_rules(policy)[rule].kind == RULE_UNIX ? HELD_BY_NOBODY : HELD_BY_SHIM;
+}
+
+static enum holder holds_net(const struct image *image)
+{
+    (void)image;
+    return HELD_BY_NOBODY;
+}
+
+static const char *const *gaps(void)
+{
+    static const char *const list[] = {
+        "whatever does not go through libc: raw system calls, calls inside libc",
+        "the network, and sockets of all kinds",
+        "signals to, and tracing of, other processes of the same user",
+        NULL,
+    };
+
+    return list;
+}
+
+static int enter(const struct image *image, struct trouble *trouble)
+{
+    (void)image;
+    (void)trouble;
+    return 0;
+}
+
+const struct backend backend_native = {
+    .name = "native",
+    .probe = probe,
+    .holds = holds,
+    .holds_net = holds_net,
+    .gaps = gaps,
+    .enter = enter,
+};

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+#include "seccomp.h"
+
+#include <asm/unistd.h>
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include "syscall.h"
+
+#if defined(__x86_64__)
+#define NATIVE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define NATIVE AUDIT_ARCH_AARCH64
+#else
+#error "cordon has no system call filter for this architecture"
+#endif
+
+/* Newer than some headers; the numbers are the same everywhere. */
+#ifndef SYS_quotactl_fd
+#define SYS_quotactl_fd 443
+#endif
+#ifndef SYS_open_tree_attr
+#define SYS_open_tree_attr 467
+#endif
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x00000080
+#endif
+#ifndef IPPROTO_MPTCP
+#define IPPROTO_MPTCP 262
+#endif
+
+/* "Are you there?" and "yes": an option that no kernel has, and an errno that it never gives. */
+enum { QUESTION = 0x636f7264, ANSWER = 3085 };
+
+/* When a row counts. */
+enum {
+    ALWAYS = 0,
+    UNIX = 1,         /* with unix sockets */
+    NO_UNIX = 2,      /* without */
+    INTERNET = 4,     /* with the internet */
+    NO_INTERNET = 8,  /* without */
+    SHARED_PIDS = 16, /* without a PID namespace */
+};
+
+enum { ALLOWED = 0 };
+
+/*
+ * One condition: (argument & mask) is, or is not, the value. Only the low 32 bits of an argument
+ * are looked at, because the kernel does so too: they are ints, or flags that all lie there. With
+ * the high bits in the comparison, garbage in them would be a way past it.
+ */
+struct test {
+    uint32_t mask; /* 0: no condition */
+    uint32_t value;
+    uint8_t argument;
+    bool differs;
+};
+
+/* The first row whose conditions are all met decides; without one the call is allowed. */
+struct row {
+    int call;
+    uint16_t error;
+    uint8_t when;
+    struct test tests[3];
+};
+
+#define IS(n, x)                                                    \
+    {                                                               \
+        .argument = (n), .mask = UINT32_MAX, .value = (uint32_t)(x) \
+    }
+#define IS_NOT(n, x)                                                                 \
+    {                                                                                \
+        .argument = (n), .mask = UINT32_MAX, .value = (uint32_t)(x), .differs = true \
+    }
+#define HAS(n, bits)                                               \
+    {                                                              \
+        .argument = (n), .mask = (uint32_t)(bits), .differs = true \
+    }
+#define TYPE(x)                                  \
+    {                                            \
+        .argument = 1, .mask = 0xf, .value = (x) \
+    } /* without SOCK_CLOEXEC and the like */
+
+#define SOCKET(family, type, protocol)                 \
+    {                                                  \
+        SYS_socket, ALLOWED, INTERNET,                 \
+        {                                              \
+            IS(0, family), TYPE(type), IS(2, protocol) \
+        }                                              \
+    }
+
+#define NAMESPACES                                                                                \
+    (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | \
+     CLONE_NEWNET)
+
+static const struct row rows[] = {
+    {SYS_prctl, ANSWER, ALWAYS, {IS(0, QUESTION)}},
+
+    /* Opens and connects out of sight of any filter. */
+    {SYS_io_uring_setup, ENOSYS, ALWAYS, {{0}}},
+    {SYS_io_uring_enter, ENOSYS, ALWAYS, {{0}}},
+    {SYS_io_uring_register, ENOSYS, ALWAYS, {{0}}},
+
+    /* Another view of the file system. */
+    {SYS_mount, EPERM, ALWAYS, {{0}}},
+    {SYS_umount2, EPERM, ALWAYS, {{0}}},
+    {SYS_pivot_root, EPERM, ALWAYS, {{0}}},
+    {SYS_chroot, EPERM, ALWAYS, {{0}}},
+    {SYS_fsopen, EPERM, ALWAYS, {{0}}},
+    {SYS_fsconfig, EPERM, ALWAYS, {{0}}},
+    {SYS_fsmount, EPERM, ALWAYS, {{0}}},
+    {SYS_fspick, EPERM, ALWAYS, {{0}}},
+    {SYS_open_tree, EPERM, ALWAYS, {{0}}},
+    {SYS_open_tree_attr, EPERM, ALWAYS, {{0}}},
+    {SYS_move_mount, EPERM, ALWAYS, {{0}}},
+    {SYS_mount_setattr, EPERM, ALWAYS, {{0}}},
+    {SYS_name_to_handle_at, EPERM, ALWAYS, {{0}}},
+    {SYS_open_by_handle_at, EPERM, ALWAYS, {{0}}},
+    {SYS_fanotify_init, EPERM, ALWAYS, {{0}}},
+
+    /* New namespaces: a fresh set of capabilities in each. The flags of clone3 lie in memory, where
+     * a filter cannot see them: libc then falls back to clone, where it can. */
+    {SYS_setns, EPERM, ALWAYS, {{0}}},
+    {SYS_unshare, EPERM, ALWAYS, {HAS(0, NAMESPACES | CLONE_NEWTIME)}},
+    {SYS_clone, EPERM, ALWAYS, {HAS(0, NAMESPACES)}},
+    {SYS_clone3, ENOSYS, ALWAYS, {{0}}},
+
+    /* The system as a whole, and large targets inside the kernel. */
+    {SYS_swapon, EPERM, ALWAYS, {{0}}},
+    {SYS_swapoff, EPERM, ALWAYS, {{0}}},
+    {SYS_acct, EPERM, ALWAYS, {{0}}},
+    {SYS_quotactl, EPERM, ALWAYS, {{0}}},
+    {SYS_quotactl_fd, EPERM, ALWAYS, {{0}}},
+    {SYS_reboot, EPERM, ALWAYS, {{0}}},
+    {SYS_kexec_load, EPERM, ALWAYS, {{0}}},
+    {SYS_kexec_file_load, EPERM, ALWAYS, {{0}}},
+    {SYS_init_module, EPERM, ALWAYS, {{0}}},
+    {SYS_finit_module, EPERM, ALWAYS, {{0}}},
+    {SYS_delete_module, EPERM, ALWAYS, {{0}}},
+    {SYS_bpf, EPERM, ALWAYS, {{0}}},
+    {SYS_perf_event_open, EPERM, ALWAYS, {{0}}},
+    {SYS_userfaultfd, EPERM, ALWAYS, {{0}}},
+    {SYS_add_key, EPERM, ALWAYS, {{0}}},
+    {SYS_request_key, EPERM, ALWAYS, {{0}}},
+    {SYS_keyctl, EPERM, ALWAYS, {{0}}},
+#ifdef SYS_iopl
+    {SYS_iopl, EPERM, ALWAYS, {{0}}},
+    {SYS_ioperm, EPERM, ALWAYS, {{0}}},
+#endif
+
+    /* Keys pushed into the terminal are typed to whoever reads it next: the user's shell. */
+    {SYS_ioctl, EPERM, ALWAYS, {IS(1, TIOCSTI)}},
+    {SYS_ioctl, EPERM, ALWAYS, {IS(1, TIOCLINUX)}},
+
+    /* A limit of no CPU time at all ends somebody else's process like a signal. */
+    {SYS_prlimit64, EPERM, SHARED_PIDS, {IS_NOT(0, 0)}},
+
+    /* Sockets: what is listed, and nothing else: no raw, packet, vsock, MPTCP ... */
+    SOCKET(AF_INET, SOCK_STREAM, 0),
+    SOCKET(AF_INET, SOCK_STREAM, IPPROTO_TCP),
+    SOCKET(AF_INET, SOCK_DGRAM, 0),
+    SOCKET(AF_INET, SOCK_DGRAM, IPPROTO_UDP),
+    SOCKET(AF_INET, SOCK_DGRAM, IPPROTO_ICMP),
+    SOCKET(AF_INET6, SOCK_STREAM, 0),
+    SOCKET(AF_INET6, SOCK_STREAM, IPPROTO_TCP),
+    SOCKET(AF_INET6, SOCK_DGRAM, 0),
+    SOCKET(AF_INET6, SOCK_DGRAM, IPPROTO_UDP),
+    SOCKET(AF_INET6, SOCK_DGRAM, IPPROTO_ICMPV6),
+    SOCKET(AF_NETLINK, SOCK_RAW, 0), /* NETLINK_ROUTE; getaddrinfo asks for the addresses */
+    SOCKET(AF_NETLINK, SOCK_DGRAM, 0),
+    {SYS_socket, ALLOWED, UNIX, {IS(0, AF_UNIX)}},
+    {SYS_socket, EACCES, ALWAYS, {{0}}},
+
+    /* One end of a pair of datagram sockets can send to, and be connected with, any other. */
+    {SYS_socketpair, ALLOWED, UNIX, {IS(0, AF_UNIX)}},
+    {SYS_socketpair, ALLOWED, NO_UNIX, {IS(0, AF_UNIX), TYPE(SOCK_STREAM)}},
+    {SYS_socketpair, ALLOWED, NO_UNIX, {IS(0, AF_UNIX), TYPE(SOCK_SEQPACKET)}},
+    {SYS_socketpair, EACCES, ALWAYS, {{0}}},
+
+    /* Sockets that were there before: not to be turned elsewhere. */
+    {SYS_connect, EACCES, NO_UNIX | NO_INTERNET, {{0}}},
+    {SYS_bind, EACCES, NO_UNIX | NO_INTERNET, {{0}}},
+    {SYS_listen, EACCES, NO_UNIX | NO_INTERNET, {{0}}},
+    {SYS_sendto, EACCES, NO_INTERNET, {HAS(3, MSG_FASTOPEN)}},
+    {SYS_sendmsg, EACCES, NO_INTERNET, {HAS(2, MSG_FASTOPEN)}},
+    {SYS_sendmmsg, EACCES, NO_INTERNET, {HAS(3, MSG_FASTOPEN)}},
+};
+
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+/* At most ten instructions a row, its share of the tree included, and a few around them. */
+struct program {
+    struct sock_filter code[10 * ROWS + 16];
+    unsigned short length;
+};
+
+static void emit(struct program *program, unsigned code, uint32_t k)
+{
+    program->code[program->length++] = (struct sock_filter){.code = (uint16_t)code, .k = k};
+}
+
+static void emit_load(struct program *program, size_t offset)
+{
+    emit(program, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset);
+}
+
+static void emit_return(struct program *program, uint32_t action)
+{
+    emit(program, BPF_RET | BPF_K, action);
+}
+
+static size_t argument(unsigned number)
+{
+    size_t low = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0;
+
+    return offsetof(struct seccomp_data, args) + number * sizeof(uint64_t) + low;
+}
+
+/* A row is a chain of tests: a failed one jumps to `out`, where the next row begins. */
+static void emit_row(struct program *program, const struct row *row)
+{
+    unsigned start = program->length;
+    unsigned end;
+
+    emit(program, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)row->call);
+    for (size_t i = 0; i < sizeof row->tests / sizeof row->tests[0]; i++) {
+        const struct test *test = &row->tests[i];
+        if (test->mask == 0)
+            break;
+        emit_load(program, argument(test->argument));
+        if (test->mask != UINT32_MAX)
+            emit(program, BPF_ALU | BPF_AND | BPF_K, test->mask);
+        emit(program, BPF_JMP | BPF_JEQ | BPF_K, test->value);
+        /* Which way is on and which is out; how far it is, is known at the end. */
+        program->code[program->length - 1].jt = test->differs;
+    }
+    emit_return(program, row->error == ALLOWED ? SECCOMP_RET_ALLOW
+                                               : SECCOMP_RET_ERRNO | (uint32_t)row->error);
+    end = program->length;
+    if (row->tests[0].mask != 0)
+        emit_load(program, offsetof(struct seccomp_data, nr));
+
+    for (unsigned at = start; at < end; at++) {
+        struct sock_filter *jump = &program->code[at];
+        if (jump->code != (BPF_JMP | BPF_JEQ | BPF_K))
+            continue;
+        bool differs = jump->jt != 0;
+        uint8_t out = (uint8_t)(end - at - 1);
+        /* Another call's number is still loaded. */
+        if (at == start)
+            out = (uint8_t)(program->length - at - 1);
+        jump->jt = differs ? out : 0;
+        jump->jf = differs ? 0 : out;
+    }
+}
+
+static bool counts(const struct row *row, const struct seccomp_wants *wants)
+{
+    int given = (wants->unix_sockets ? UNIX : NO_UNIX) |
+                (wants->internet ? INTERNET : NO_INTERNET) | (wants->own_pids ? 0 : SHARED_PIDS);
+
+    return (row->when & given) == row->when;
+}
+
+/* The rows that count, by call; those of one call stay in their order. */
+static size_t sort(const struct row *sorted[ROWS], const struct seccomp_wants *wants)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < ROWS; i++) {
+        if (!counts(&rows[i], wants))
+            continue;
+        size_t at = count++;
+        for (; at > 0 && sorted[at - 1]->call > rows[i].call; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = &rows[i];
+    }
+    return count;
+}
+
+/*
+ * A search tree over the calls. When a filter is loaded the kernel runs it for every call there is,
+ * to remember those that it always allows: from end to end that took longer than all the rest of
+ * entering.
+ */
+static void emit_tree(struct program *program, const struct row *const *sorted, size_t count)
+{
+    enum { FEW = 4 };
+    size_t middle = count / 2;
+    unsigned jump;
+
+    while (middle > 0 && middle < count && sorted[middle]->call == sorted[middle - 1]->call)
+        middle++;
+    if (count <= FEW || middle == count) {
+        for (size_t i = 0; i < count; i++)
+            emit_row(program, sorted[i]);
+        emit_return(program, SECCOMP_RET_ALLOW);
+        return;
+    }
+    emit(program, BPF_JMP | BPF_JGE | BPF_K, (uint32_t)sorted[middle]->call);
+    program->code[program->length - 1].jf = 1;
+    jump = program->length;
+    emit(program, BPF_JMP | BPF_JA, 0);
+    emit_tree(program, sorted, middle);
+    program->code[jump].k = program->length - jump - 1;
+    emit_tree(program, sorted + middle, count - middle);
+}
+
+int seccomp_enter(const struct seccomp_wants *wants)
+{
+    const struct row *sorted[ROWS];
+    struct program program = {.length = 0};
+    struct sock_fprog loaded = {.filter = program.code};
+    long result;
+
+    emit_load(&program, offsetof(struct seccomp_data, arch));
+    emit(&program, BPF_JMP | BPF_JEQ | BPF_K, NATIVE);
+    program.code[program.length - 1].jt = 1;
+    emit_return(&program, SECCOMP_RET_KILL_PROCESS);
+    emit_load(&program, offsetof(struct seccomp_data, nr));
+#ifdef __X32_SYSCALL_BIT
+    emit(&program, BPF_JMP | BPF_JGE | BPF_K, __X32_SYSCALL_BIT);
+    program.code[program.length - 1].jf = 1;
+    emit_return(&program, SECCOMP_RET_ERRNO | ENOSYS);
+#endif
+    emit_tree(&program, sorted, sort(sorted, wants));
+
+    loaded.len = program.length;
+    result = os_syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,
+                        (long)&loaded, 0, 0, 0);
+    /* A number of a thread: it has a filter that ours cannot be added to. */
+    return result > 0 ? -EBUSY : (int)result;
+}
+
+bool seccomp_is_entered(void)
+{
+    return os_syscall(SYS_prctl, QUESTION, 0, 0, 0, 0, 0) == -ANSWER;
+}
