@@ -61,14 +61,6 @@ static double times[STARTERS][PLACES][ROUNDS_MAX];
 static bool missing[STARTERS];
 static bool broken[STARTERS];
 
-static bool there_is(const char *command)
-{
-    char line[256];
-
-    snprintf(line, sizeof line, "command -v %s >/dev/null", command);
-    return system(line) == 0;
-}
-
 /* Which of them can be run at all; ours by their place. */
 static void find_starters(void)
 {
@@ -76,7 +68,7 @@ static void find_starters(void)
         struct starter *starter = &starters[i];
         if (starter->needs == NULL)
             starter->argv[0] = side_product("cordon");
-        missing[i] = starter->needs != NULL && !there_is(starter->needs);
+        missing[i] = starter->needs != NULL && !side_finds(starter->needs);
         broken[i] = !missing[i] && side_run(SIDE_BARE, starter->argv) < 0;
     }
 }

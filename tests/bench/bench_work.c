@@ -164,14 +164,6 @@ static bool print_row(const struct work *work, size_t rounds)
     return work->target > 0 && worst > work->target;
 }
 
-static bool there_is(const char *command)
-{
-    char line[256];
-
-    snprintf(line, sizeof line, "command -v %s >/dev/null", command);
-    return system(line) == 0;
-}
-
 int main(void)
 {
     struct side_place place;
@@ -183,7 +175,7 @@ int main(void)
     side_begin(&place);
     print_head();
     for (size_t i = 0; i < WORKS; i++) {
-        if (!there_is(works[i].needs)) {
+        if (!side_finds(works[i].needs)) {
             printf("  %-28s %s is not installed\n", works[i].name, works[i].needs);
             continue;
         }

@@ -63,10 +63,8 @@ void side_begin(struct side_place *place)
 void side_prepare(const char *script)
 {
     setenv("PLAIN", side_product("bench/plain"), 1);
-    if (system(script) != 0) {
-        fprintf(stderr, "bench: cannot be prepared: %s\n", script);
+    if (side_run(SIDE_BARE, (const char *const[]){"sh", "-c", script, NULL}) < 0)
         exit(2);
-    }
     unsetenv("PLAIN");
 }
 
@@ -165,6 +163,13 @@ double side_run(enum side side, const char *const argv[])
         return time;
     fprintf(stderr, "bench: %s: %s: status %#x\n", side_name(side), argv[0], (unsigned)status);
     return -1;
+}
+
+bool side_finds(const char *command)
+{
+    const char *const argv[] = {"sh", "-c", "command -v \"$0\" >/dev/null", command, NULL};
+
+    return await(side_start(SIDE_BARE, argv, -1, -1)) == 0;
 }
 
 /* A preload that was not loaded is a warning and a free program, and would look fast: on every side

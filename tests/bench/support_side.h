@@ -37,6 +37,9 @@ void side_begin(struct side_place *place);
 /* Runs a shell script in the workspace; exits if it fails. */
 void side_prepare(const char *script);
 
+/* Whether PATH leads to that command. */
+bool side_finds(const char *command);
+
 /* A path in the directory of the products: "cordon". In memory that is never freed. */
 const char *side_product(const char *name);
 

@@ -65,16 +65,16 @@ static void start(int ready, int hops)
 
 int main(int argc, char **argv)
 {
-    int daemons = argc > 1 ? atoi(argv[1]) : 0;
-    int hoppers = argc > 2 ? atoi(argv[2]) : 0;
+    long daemons = argc > 1 ? strtol(argv[1], NULL, 10) : 0;
+    long hoppers = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
     int ready[2];
     char byte;
 
     if (pipe(ready) < 0)
         return 1;
-    for (int i = 0; i < daemons + hoppers; i++)
+    for (long i = 0; i < daemons + hoppers; i++)
         start(ready[1], i >= daemons);
-    for (int i = 0; i < daemons + hoppers; i++)
+    for (long i = 0; i < daemons + hoppers; i++)
         if (read(ready[0], &byte, 1) != 1)
             return 1;
     printf("ready\n");

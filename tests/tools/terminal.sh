@@ -9,7 +9,7 @@ tmp=$(readlink -f "$tmp")
 mkdir "$tmp/ws"
 cd "$tmp/ws" || exit
 command -v bash >/dev/null || { skip terminal "package bash"; summary; exit; }
-${CC:-cc} -std=c11 -Wall -Wextra -o "$tmp/pty" "$TOP/tests/tools/pty.c" -lutil || exit
+${CC:-cc} -std=c11 -D_GNU_SOURCE -Wall -Wextra -o "$tmp/pty" "$TOP/tests/tools/pty.c" -lutil || exit
 seq 100 >numbers
 
 # The prompt and what is typed are shown too: the arithmetic tells an answer from its question.
