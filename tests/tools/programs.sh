@@ -25,8 +25,7 @@
 # shellcheck shell=sh source=tests/tools/lib.sh
 . "$TOP/tests/tools/lib.sh"
 
-# Until there is a shim there is nothing to try.
-[ -e "$BUILD/libcordon-shim.so" ] || { skip programs "no shim was built"; summary; exit; }
+need_shim programs
 umask 022
 tmp=$(readlink -f "$tmp")
 cases=$TOP/tests/tools/programs

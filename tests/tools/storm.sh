@@ -6,6 +6,7 @@
 # environment, by which it is found wherever it went.
 # shellcheck shell=sh source=tests/tools/lib.sh
 . "$TOP/tests/tools/lib.sh"
+need_shim storm
 
 tmp=$(readlink -f "$tmp")
 mkdir "$tmp/ws" "$tmp/home" "$tmp/tmp" "$tmp/runtime"

@@ -4,6 +4,7 @@
 # Every script is played three times: bare, where it shows that it is right, and with each backend.
 # shellcheck shell=sh source=tests/tools/lib.sh
 . "$TOP/tests/tools/lib.sh"
+need_shim terminal
 
 tmp=$(readlink -f "$tmp")
 mkdir "$tmp/ws"
