@@ -59,7 +59,7 @@ unit := $(wildcard tests/unit/test_*.c)
 race := $(wildcard tests/race/race.c)
 differential := $(wildcard tests/fuzz/differential.c)
 libfuzzer := $(wildcard tests/fuzz/fuzz_*.c)
-bench := $(filter-out tests/bench/support%.c,$(wildcard tests/bench/*.c))
+bench := $(wildcard tests/bench/bench_*.c)
 
 unit_support := $(wildcard tests/unit/support*.c)
 race_support := $(filter-out $(race),$(wildcard tests/race/*.c))
@@ -191,8 +191,13 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(resolver) $(wildcard resolver/*.h tests/fuzz/*
 	$(CLANG) $(cppflags) $(filter-out -fsanitize=%,$(cflags)) \
 		-fsanitize=fuzzer,address,undefined -o $@ $(filter %.c,$^)
 
-bench: $(benches)
-	@set -e; for program in $^; do $$program; done
+# Linked statically, and the benches do without it where that cannot be.
+$(BUILD)/bench/plain: tests/bench/plain.c
+	@mkdir -p $(@D)
+	-$(CC) $(cppflags) $(warnings) $(CFLAGS) -static -o $@ $<
+
+bench: $(benches) all $(BUILD)/bench/plain
+	@set -e; for program in $(benches); do $$program; done
 
 c_files = $(wildcard resolver/*.[ch] shim/*/*.[ch] tests/*/*.[ch])
 analysed = $(filter %.c,$(filter-out %_darwin.c,$(c_files)))
