@@ -28,7 +28,7 @@ static int script(const char *name, const char *interpreter)
 {
     char text[4300];
     long fd = do_open(name, O_WRONLY | O_CREAT | O_TRUNC, 0755);
-    int length = snprintf(text, sizeof text, "#!%s\necho ran\n", interpreter);
+    int length = snprintf(text, sizeof text, "#!%s say\n", interpreter);
 
     if (fd < 0)
         return (int)fd;

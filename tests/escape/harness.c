@@ -95,12 +95,15 @@ static const char *lacking(const struct attack *attack, uid_t uid)
     return NULL;
 }
 
-/* Which ways are worth their time in a setting: the wall that works there. */
+/* Which ways are worth their time: in a setting the wall that works there; for root the one that
+ * containers are, and for others those that people make. */
 static bool is_tried(enum setting setting, enum mode mode)
 {
-    if (mode == MODE_BWRAP && !options.has_bwrap)
+    if (setting == SETTING_PLAIN)
+        return mode != MODE_BWRAP || options.has_bwrap;
+    if (mode != MODE_LANDLOCK || (setting == SETTING_IN_BWRAP && !options.has_bwrap))
         return false;
-    return setting == SETTING_PLAIN || mode == MODE_LANDLOCK;
+    return (setting == SETTING_NO_NAMESPACES) == (geteuid() == 0);
 }
 
 static bool is_wanted(const char *name)

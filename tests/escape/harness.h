@@ -88,8 +88,9 @@ void outside_free(struct outside *outside);
 /* For one attempt: sockets in the tree, a victim, clean terminals. */
 void outside_start(struct outside *outside, const struct stage *stage);
 
-/* Whether anybody noticed anything: a word about it, or NULL. */
-const char *outside_reached(struct outside *outside);
+/* Whether anybody noticed anything, at last after so many milliseconds: a word about it, or NULL.
+ */
+const char *outside_reached(const struct outside *outside, long patience);
 void outside_stop(struct outside *outside);
 
 /* The main function of the victim. */

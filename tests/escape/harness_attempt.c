@@ -392,6 +392,14 @@ static void compare(const char *before, const char *after, char *change, size_t 
     }
 }
 
+/* A signal takes its time, and it must not be missed in either case. */
+static long patience(const struct attempt *attempt)
+{
+    if (attempt->attack == NULL || attempt->attack->aim != REACH)
+        return 0;
+    return attempt->mode == MODE_BARE ? 2000 : 20;
+}
+
 void attempt_make(const struct attempt *attempt, struct stage *stage, struct outside *outside,
                   struct outcome *outcome)
 {
@@ -411,7 +419,7 @@ void attempt_make(const struct attempt *attempt, struct stage *stage, struct out
     close(output);
     while (waitpid(pid, &outcome->status, 0) < 0 && errno == EINTR)
         continue;
-    outcome->reached = outside_reached(outside);
+    outcome->reached = outside_reached(outside, patience(attempt));
     after = stage_digest(stage, !moves, own);
     outside_stop(outside);
     compare(before, after, outcome->change, sizeof outcome->change);

@@ -261,7 +261,7 @@ void outside_start(struct outside *outside, const struct stage *stage)
     start_victim(outside, stage);
 }
 
-const char *outside_reached(struct outside *outside)
+static const char *noticed(const struct outside *outside)
 {
     static const char *const names[LISTENERS] = {
         "a TCP connection",       "a TCP connection by IPv6",  "a UDP packet",
@@ -275,6 +275,18 @@ const char *outside_reached(struct outside *outside)
             found = names[i];
     if (ioctl(outside->terminal, FIONREAD, &typed) == 0 && typed > 0)
         found = "a key was typed";
+    return found;
+}
+
+const char *outside_reached(const struct outside *outside, long patience)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    const char *found = noticed(outside);
+
+    for (; found == NULL && patience > 0; patience--) {
+        nanosleep(&pause, NULL);
+        found = noticed(outside);
+    }
     return found;
 }
 

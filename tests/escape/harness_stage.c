@@ -101,8 +101,6 @@ void stage_new(struct stage *stage, const char *top, const char *build)
         {"tests/escape/evil.so", "bin/evil.so"},
         {"cordon", "bin/cordon"},
         {"libcordon-shim.so", "bin/libcordon-shim.so"},
-        {"cordon", "bin/cordon-inside"},
-        {"libcordon-shim.so", "bin/shim-inside"},
     };
     char from[2 * PATH_ROOM];
     char *image;
@@ -174,8 +172,9 @@ static void make_workspace(const struct stage *stage, bool own)
     rename(stage_path(stage, "bin/suid"), stage_path(stage, "ws/keep/suid"));
     if (own) {
         make_directory(stage, "ws/tool");
-        make_link(stage, "bin/cordon-inside", "ws/tool/cordon");
-        make_link(stage, "bin/shim-inside", "ws/tool/libcordon-shim.so");
+        copy(stage_path(stage, "bin/cordon"), stage_path(stage, "ws/tool/cordon"));
+        copy(stage_path(stage, "bin/libcordon-shim.so"),
+             stage_path(stage, "ws/tool/libcordon-shim.so"));
     }
 }
 

@@ -298,7 +298,9 @@ static int watch_mount(void)
 static int ports(void)
 {
 #ifdef SYS_iopl
-    return (int)sys(SYS_iopl, 3);
+    long error = sys(SYS_iopl, 3);
+
+    return error == -ENOSYS && is_bare() ? cannot("no ports") : (int)error;
 #else
     return cannot("no ports");
 #endif
