@@ -11,7 +11,7 @@
 #include "signals.h"
 
 /* The first that will do is taken: cheapest first. */
-static const struct backend *const walls[] = {&backend_landlock};
+static const struct backend *const walls[] = {&backend_landlock, &backend_bwrap};
 static const struct backend *const others[] = {&backend_native};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -84,11 +84,14 @@ static int check_named(const struct backend *backend, const struct image *image,
     return 0;
 }
 
-static bool note(struct backend_troubles *troubles, const char *name, int result)
+/* Appends why it will not do; false then. */
+static bool will_do(const struct backend *backend, const struct image *image, int held,
+                    struct backend_troubles *troubles)
 {
-    if (result == 0)
+    /* Where it does not work at all, that is the reason to give. */
+    if (backend->probe(image, &troubles->troubles[troubles->count]) == 0 && held == 0)
         return true;
-    troubles->names[troubles->count++] = name;
+    troubles->names[troubles->count++] = backend->name;
     return false;
 }
 
@@ -99,21 +102,18 @@ const struct backend *backend_choose(const struct image *image, const char *name
 
     troubles->count = 0;
     if (named != NULL) {
-        struct trouble *trouble = &troubles->troubles[0];
-        int result = check_named(named, image, strict, trouble);
-        return note(troubles, name, result == 0 ? named->probe(image, trouble) : result) ? named
-                                                                                         : NULL;
+        int held = check_named(named, image, strict, &troubles->troubles[0]);
+        return will_do(named, image, held, troubles) ? named : NULL;
     }
     if (strcmp(name, "auto") != 0) {
-        note(troubles, name,
-             trouble_set(&troubles->troubles[0], "backend", "there is none of that name", "",
-                         "use auto, landlock, bwrap or native"));
+        trouble_set(&troubles->troubles[0], "backend", "there is none of that name", "",
+                    "use auto, landlock, bwrap or native");
+        troubles->names[troubles->count++] = name;
         return NULL;
     }
     for (size_t i = 0; i < COUNT(walls); i++) {
-        struct trouble *trouble = &troubles->troubles[troubles->count];
-        int result = check_held(walls[i], image, strict, trouble);
-        if (note(troubles, walls[i]->name, result == 0 ? walls[i]->probe(image, trouble) : result))
+        int held = check_held(walls[i], image, strict, &troubles->troubles[troubles->count]);
+        if (will_do(walls[i], image, held, troubles))
             return walls[i];
     }
     return NULL;
@@ -125,15 +125,6 @@ int backend_exec(char *const argv[])
     signals_ignore();
     execv(argv[0], argv);
     return -errno;
-}
-
-void argv_free(char **argv)
-{
-    if (argv == NULL)
-        return;
-    for (size_t i = 0; argv[i] != NULL; i++)
-        free(argv[i]);
-    free(argv);
 }
 
 void trouble_print(const struct trouble *trouble, char *line, size_t size)

@@ -98,6 +98,7 @@ int backend_exec(char *const argv[]);
  * `cordon --inner [--] COMMAND ARG...`, which stands between a wrapper and the command: takes the
  * image from the environment, enters its backend and becomes the command. Returns the exit status
  * if that fails: 125 the wall, 126 or 127 the command. argv[0] is "--inner".
+ *   --backend NAME    the backend, if the image does not know it yet
  *   --preload VALUE   LD_PRELOAD for the command
  *   --ignored MASK    signals that the command ignores, in hexadecimal; all others at their default
  *   --file PATH       the program to run, if COMMAND is only its name
@@ -109,6 +110,7 @@ int inner_main(int argc, char **argv);
  */
 bool backend_is_inside(void);
 
+/* For what wrap returned. */
 void argv_free(char **argv);
 
 /* "STEP: WORDS (CAUSE; FIX)" as one line without its end, cut to size. */

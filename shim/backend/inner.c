@@ -14,6 +14,7 @@
 enum { SETUP_FAILED = 125, NOT_RUN = 126, NOT_FOUND = 127 };
 
 struct inner {
+    const char *backend;
     const char *preload;
     const char *ignored;
     const char *file;
@@ -43,7 +44,8 @@ static bool parse(char **argv, struct inner *inner)
         if (strcmp(*argv, "--try") == 0) {
             inner->try_only = true;
             argv++;
-        } else if (!take(&argv, "--preload", &inner->preload) &&
+        } else if (!take(&argv, "--backend", &inner->backend) &&
+                   !take(&argv, "--preload", &inner->preload) &&
                    !take(&argv, "--ignored", &inner->ignored) &&
                    !take(&argv, "--file", &inner->file)) {
             return false;
@@ -70,7 +72,7 @@ static void close_directories(void)
     closedir(list);
 }
 
-static int enter(void)
+static int enter(const char *name)
 {
     static _Alignas(8) unsigned char memory[IMAGE_MAX];
     const struct image *image = (const struct image *)memory;
@@ -82,9 +84,11 @@ static int enter(void)
 
     if (wrong != NULL)
         return complain(IMAGE_VARIABLE, wrong);
-    backend = backend_by_name(image_text(image, IMAGE_BACKEND));
+    if (name == NULL)
+        name = image_text(image, IMAGE_BACKEND);
+    backend = backend_by_name(name);
     if (backend == NULL)
-        return complain(image_text(image, IMAGE_BACKEND), "there is no backend of that name");
+        return complain(name, "there is no backend of that name");
     if (backend->enter(image, &trouble) == 0)
         return 0;
     trouble_print(&trouble, line, sizeof line);
@@ -99,7 +103,7 @@ int inner_main(int argc, char **argv)
     if (argc < 1 || !parse(argv, &inner))
         return complain("--inner", "not for use by hand");
     close_directories();
-    status = enter();
+    status = enter(inner.backend);
     if (status != 0 || inner.try_only)
         return status;
     if (inner.preload != NULL && setenv("LD_PRELOAD", inner.preload, 1) < 0)
