@@ -32,6 +32,10 @@ struct os_id {
  */
 int os_open_plain(int dir, const char *path, int flags, mode_t mode);
 
+/* An O_PATH descriptor of where `path` leads, links followed, by one system call. -ELOOP: one of
+ * them is magic. `flags` may be O_DIRECTORY or O_NOFOLLOW. -ENOSYS: as above. */
+int os_open_path(int dir, const char *path, int flags);
+
 /* Opens one name, without a slash, in `dir`; -ELOOP if it is a symbolic link, unless flags has
  * O_PATH: then the link itself is opened. */
 int os_open_name(int dir, const char *name, int flags, mode_t mode);

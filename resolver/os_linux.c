@@ -64,14 +64,28 @@ static bool openat2_is_forbidden(void)
     return fd == -EPERM;
 }
 
-int os_open_plain(int dir, const char *path, int flags, mode_t mode)
+static int open_by_openat2(int dir, const char *path, const struct open_how *how)
 {
-    struct open_how how = how_of(flags, mode);
-    long fd = CALL4(SYS_openat2, dir, path, &how, sizeof how);
+    long fd = CALL4(SYS_openat2, dir, path, how, sizeof *how);
 
     if (fd == -EPERM && openat2_is_forbidden())
         return -ENOSYS;
     return (int)fd;
+}
+
+int os_open_plain(int dir, const char *path, int flags, mode_t mode)
+{
+    struct open_how how = how_of(flags, mode);
+
+    return open_by_openat2(dir, path, &how);
+}
+
+int os_open_path(int dir, const char *path, int flags)
+{
+    struct open_how how = {.flags = (unsigned)(O_PATH | O_CLOEXEC | flags),
+                           .resolve = RESOLVE_NO_MAGICLINKS};
+
+    return open_by_openat2(dir, path, &how);
 }
 
 int os_open_name(int dir, const char *name, int flags, mode_t mode)

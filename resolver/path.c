@@ -2,6 +2,7 @@
 #include "path.h"
 
 #include <errno.h>
+#include <limits.h>
 
 int path_push(struct path *path, struct name name)
 {
@@ -82,4 +83,27 @@ bool path_has_dotdot(const char *text)
         dot += strspn(dot, ".");
     }
     return false;
+}
+
+bool path_split(const char *text, size_t *parent, struct name *leaf)
+{
+    size_t end = strlen(text);
+    size_t begin;
+
+    while (end > 0 && text[end - 1] == '/')
+        end--;
+    for (begin = end; begin > 0 && text[begin - 1] != '/';)
+        begin--;
+    *leaf = (struct name){text + begin, end - begin};
+    *parent = begin;
+    return leaf->length > 0 && leaf->length <= NAME_MAX && !name_is_dot(*leaf) &&
+           !name_is_dotdot(*leaf);
+}
+
+bool path_says_deleted(const char *text)
+{
+    static const char end[] = " (deleted)";
+    size_t length = strlen(text);
+
+    return length >= sizeof end && strcmp(text + length - (sizeof end - 1), end) == 0;
 }

@@ -78,4 +78,11 @@ bool path_is_below(const char *root, const char *path);
 /* Whether a component of `text` is "..". */
 bool path_has_dotdot(const char *text);
 
+/* Splits "a/b//c/" into the length of "a/b//" and "c". False if the last component is no name: none
+ * at all, "." or "..", or too long for one. */
+bool path_split(const char *text, size_t *parent, struct name *leaf);
+
+/* Whether `text` ends as the kernel's text for a deleted file does. */
+bool path_says_deleted(const char *text);
+
 #endif

@@ -6,6 +6,7 @@
 #include <linux/fs.h>
 #include <string.h>
 
+#include "ask.h"
 #include "os.h"
 
 /* A path whose text tells where it starts: what to hand to the kernel. */
@@ -43,16 +44,18 @@ static bool must_walk(int result)
 
 static const char *text_of(const struct walk *walk)
 {
+    if (walk->ground != GROUND_KNOWN)
+        return "";
     return walk->path.length == 0 ? "/" : walk->path.text;
 }
 
-/* Where the look-up stands at the place that the walk's text names. */
-static struct policy_at look_up(const struct scope *scope, const struct walk *walk)
+/* Where the look-up stands at a canonical text. */
+static struct policy_at look_up(const struct scope *scope, const char *text)
 {
     struct policy_at at;
 
     decide_start(scope->policy, &at);
-    decide_follow(scope->policy, &at, walk->path.text);
+    decide_follow(scope->policy, &at, text);
     return at;
 }
 
@@ -62,11 +65,12 @@ static struct verdict judge(const struct scope *scope, const struct walk *walk, 
 
     if (walk->ground != GROUND_KNOWN)
         return (struct verdict){.allowed = walk->ground == GROUND_OBJECT, .rule = POLICY_NONE};
-    at = look_up(scope, walk);
+    at = look_up(scope, walk->path.text);
     return decide_here(scope->policy, &at, intent);
 }
 
-static int refuse(const struct walk *walk, struct verdict verdict, enum intent intent,
+/* `text`: where the path leads. */
+static int refuse(const char *text, struct verdict verdict, enum intent intent,
                   struct report *report)
 {
     if (report == NULL)
@@ -75,7 +79,6 @@ static int refuse(const struct walk *walk, struct verdict verdict, enum intent i
     report->verdict = verdict;
     report->intent = intent;
     if (report->path != NULL && report->size > 0) {
-        const char *text = walk->ground == GROUND_KNOWN ? text_of(walk) : "";
         size_t length = strnlen(text, report->size - 1);
         memcpy(report->path, text, length);
         report->path[length] = '\0';
@@ -127,6 +130,59 @@ static int open_plain(const struct scope *scope, const struct start *start, cons
     return os_open_plain(plain.dir, plain.path, flags, mode);
 }
 
+/* Whether an answer for a text that was true a moment ago says that it is true no more, or that
+ * the way to it is barred where the path itself had another. */
+static bool is_stale(int result)
+{
+    return result == -ENOENT || result == -ENOTDIR || result == -EACCES;
+}
+
+/* A path that leads to what is there: with the kernel's text for that place it is a plain one. */
+static int open_asked(const struct scope *scope, const struct start *start, const char *path,
+                      int flags, mode_t mode)
+{
+    struct asked asked;
+    struct policy_at at;
+    int result = ask(scope->view, start, path, flags & O_DIRECTORY, &asked);
+
+    if (result < 0)
+        return result;
+    os_close(asked.fd);
+    at = look_up(scope, asked.text);
+    if (!decide_here(scope->policy, &at, intent_of(flags)).allowed)
+        return -ELOOP;
+    result = os_open_plain(AT_FDCWD, asked.text, flags, mode);
+    return is_stale(result) ? -ELOOP : result;
+}
+
+/* A path whose last name may be missing, or may not be followed. */
+static int open_in_asked(const struct scope *scope, const struct start *start, const char *path,
+                         int flags, mode_t mode)
+{
+    struct asked asked;
+    struct policy_at at;
+    struct name leaf;
+    int result = ask_parent(scope->view, start, path, &asked, &leaf);
+
+    if (result < 0)
+        return result;
+    at = look_up(scope, asked.text);
+    decide_step(scope->policy, &at, leaf);
+    result = -ELOOP;
+    if (leaf.text[leaf.length] == '\0' &&
+        decide_here(scope->policy, &at, intent_of(flags)).allowed && may_create(scope, &at, flags))
+        result = os_open_plain(asked.fd, leaf.text, flags, mode);
+    os_close(asked.fd);
+    return result;
+}
+
+static int open_by_asking(const struct scope *scope, const struct start *start, const char *path,
+                          int flags, mode_t mode)
+{
+    return flags & (O_CREAT | O_NOFOLLOW) ? open_in_asked(scope, start, path, flags, mode)
+                                          : open_asked(scope, start, path, flags, mode);
+}
+
 /* Opens the object that the walk stands on. */
 static int open_object(const struct scope *scope, struct walk *walk, int flags, mode_t mode,
                        struct report *report)
@@ -146,7 +202,7 @@ static int open_object(const struct scope *scope, struct walk *walk, int flags, 
         return -ELOOP;
     verdict = judge(scope, walk, intent_of(flags));
     if (!verdict.allowed)
-        return refuse(walk, verdict, intent_of(flags), report);
+        return refuse(text_of(walk), verdict, intent_of(flags), report);
     if (S_ISDIR(id.mode))
         return os_open_here(walk->dir, flags, mode);
     return os_reopen(walk->dir, flags);
@@ -160,7 +216,7 @@ static int refuse_leaf(struct walk *walk, struct verdict verdict, int flags, str
     int error = walk_identify_leaf(walk, &id);
 
     if (error == -ENOENT && (flags & O_CREAT) && !is_removed(walk->dir))
-        return refuse(walk, verdict, INTENT_CREATE, report);
+        return refuse(text_of(walk), verdict, INTENT_CREATE, report);
     if (error < 0)
         return error;
     if (flags_have(flags, O_CREAT | O_EXCL))
@@ -171,7 +227,7 @@ static int refuse_leaf(struct walk *walk, struct verdict verdict, int flags, str
         return -ENOTDIR;
     if (S_ISLNK(id.mode) && !(flags & O_PATH))
         return -ELOOP;
-    return refuse(walk, verdict, intent_of(flags), report);
+    return refuse(text_of(walk), verdict, intent_of(flags), report);
 }
 
 /* Opens the leaf where it may be written but not made. The kernel makes no difference between
@@ -198,7 +254,7 @@ static int open_leaf(const struct scope *scope, struct walk *walk, int flags, mo
 
     if (result < 0)
         return result;
-    at = look_up(scope, walk);
+    at = look_up(scope, walk->path.text);
     verdict = judge(scope, walk, intent_of(flags));
     if (verdict.allowed) {
         bool creates = may_create(scope, &at, flags);
@@ -250,6 +306,10 @@ int place_open(const struct scope *scope, const struct start *start, const char 
         return result;
     if (!os_takes_flags(flags))
         return -EINVAL;
+    if (result == -ELOOP)
+        result = open_by_asking(scope, start, path, flags, mode);
+    if (!must_walk(result))
+        return result;
     result = walk_new(&walk, scope->view, start, path);
     if (result < 0)
         return result;
@@ -272,6 +332,24 @@ static int lookup_plain(const struct scope *scope, const struct start *start, co
     return os_open_plain(plain.dir, plain.path, O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW), 0);
 }
 
+static int lookup_by_asking(const struct scope *scope, const struct start *start, const char *path,
+                            bool follow, enum intent intent, struct report *report)
+{
+    struct asked asked;
+    struct policy_at at;
+    struct verdict verdict;
+    int result = ask(scope->view, start, path, follow ? 0 : O_NOFOLLOW, &asked);
+
+    if (result < 0)
+        return result;
+    at = look_up(scope, asked.text);
+    verdict = decide_here(scope->policy, &at, intent);
+    if (verdict.allowed)
+        return asked.fd;
+    os_close(asked.fd);
+    return refuse(asked.text, verdict, intent, report);
+}
+
 static int lookup_by_walk(const struct scope *scope, struct walk *walk, bool follow,
                           enum intent intent, struct report *report)
 {
@@ -281,7 +359,7 @@ static int lookup_by_walk(const struct scope *scope, struct walk *walk, bool fol
     if (error < 0)
         return error;
     verdict = judge(scope, walk, intent);
-    return verdict.allowed ? walk_steal(walk) : refuse(walk, verdict, intent, report);
+    return verdict.allowed ? walk_steal(walk) : refuse(text_of(walk), verdict, intent, report);
 }
 
 int place_lookup(const struct scope *scope, const struct start *start, const char *path,
@@ -293,6 +371,8 @@ int place_lookup(const struct scope *scope, const struct start *start, const cha
     if (path == NULL)
         return -EFAULT;
     result = lookup_plain(scope, start, path, follow, intent);
+    if (result == -ELOOP)
+        result = lookup_by_asking(scope, start, path, follow, intent, report);
     if (!must_walk(result))
         return result;
     result = walk_new(&walk, scope->view, start, path);
@@ -345,22 +425,6 @@ static enum intent intent_of_use(enum name_use use)
     return use == NAME_GONE ? INTENT_REMOVE : INTENT_CREATE;
 }
 
-/* Splits "a/b//c/" into "a/b//" and "c/". False if the last component is no name. */
-static bool split(const char *path, size_t *parent, struct name *leaf, bool *slash)
-{
-    size_t end = strlen(path);
-    size_t begin;
-
-    *slash = end > 0 && path[end - 1] == '/';
-    while (end > 0 && path[end - 1] == '/')
-        end--;
-    for (begin = end; begin > 0 && path[begin - 1] != '/';)
-        begin--;
-    *leaf = (struct name){path + begin, end - begin};
-    *parent = begin;
-    return leaf->length > 0 && !name_is_dot(*leaf) && !name_is_dotdot(*leaf);
-}
-
 /* A name that is too long is cut to one that still is, so that the kernel gives its own answer. */
 static void set_name(struct place *place, struct name name, bool slash)
 {
@@ -372,36 +436,60 @@ static void set_name(struct place *place, struct name name, bool slash)
     place->name[length] = '\0';
 }
 
+/* Makes the place that of a name in a directory, if the policy allows it. What is left to fill in
+ * is the directory's descriptor. */
+static bool admit(const struct scope *scope, const struct policy_at *above, struct name leaf,
+                  enum name_use use, struct place *place)
+{
+    place->above = *above;
+    place->at = *above;
+    decide_step(scope->policy, &place->at, leaf);
+    place->allowed = decide_here(scope->policy, &place->at, intent_of_use(use)).allowed;
+    set_name(place, leaf, leaf.text[leaf.length] == '/');
+    return place->allowed;
+}
+
 static int parent_plain(const struct scope *scope, const struct start *start, const char *path,
                         enum name_use use, struct place *place)
 {
-    char parent[256];
+    char parent[ASK_TEXT_SIZE];
     struct plain plain;
     struct name leaf;
     size_t length;
-    bool slash;
-    int dir;
 
-    if (!split(path, &length, &leaf, &slash) || length >= sizeof parent || leaf.length > NAME_MAX)
+    if (!path_split(path, &length, &leaf) || length >= sizeof parent)
         return -ELOOP;
     memcpy(parent, path, length);
     parent[length] = '\0';
     if (!plain_begin(scope, start, length == 0 ? leaf.text : parent, &plain) ||
-        !decide_follow(scope->policy, &plain.at, parent))
+        !decide_follow(scope->policy, &plain.at, parent) ||
+        !admit(scope, &plain.at, leaf, use, place))
         return -ELOOP;
-    decide_step(scope->policy, &plain.at, leaf);
-    if (!decide_here(scope->policy, &plain.at, intent_of_use(use)).allowed)
-        return -ELOOP;
-    dir = plain.dir;
-    if (length > 0)
-        dir = os_open_plain(plain.dir, plain.path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
-    if (length > 0 && dir < 0)
-        return dir;
-    place->dir = dir;
     place->owns = length > 0;
-    place->allowed = true;
-    place->at = plain.at;
-    set_name(place, leaf, slash);
+    place->dir = plain.dir;
+    if (length == 0)
+        return 0;
+    place->dir = os_open_plain(plain.dir, plain.path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    return place->dir < 0 ? place->dir : 0;
+}
+
+static int parent_by_asking(const struct scope *scope, const struct start *start, const char *path,
+                            enum name_use use, struct place *place)
+{
+    struct asked asked;
+    struct policy_at above;
+    struct name leaf;
+    int error = ask_parent(scope->view, start, path, &asked, &leaf);
+
+    if (error < 0)
+        return error;
+    above = look_up(scope, asked.text);
+    if (!admit(scope, &above, leaf, use, place)) {
+        os_close(asked.fd);
+        return -ELOOP;
+    }
+    place->dir = asked.fd;
+    place->owns = true;
     return 0;
 }
 
@@ -416,6 +504,7 @@ static int parent_by_walk(const struct scope *scope, struct walk *walk, enum nam
     if (error < 0)
         return error;
     set_name(place, walk->leaf.length > 0 ? walk->leaf : root, walk->slash);
+    place->above = look_up(scope, walk->path.text);
     /* What is no name the kernel refuses by itself, whatever is done with it. */
     if (walk_has_name(walk)) {
         error = walk_name_place(walk);
@@ -424,9 +513,9 @@ static int parent_by_walk(const struct scope *scope, struct walk *walk, enum nam
         verdict = judge(scope, walk, intent_of_use(use));
     }
     if (!verdict.allowed)
-        refuse(walk, verdict, intent_of_use(use), report);
+        refuse(text_of(walk), verdict, intent_of_use(use), report);
     place->allowed = verdict.allowed;
-    place->at = look_up(scope, walk);
+    place->at = look_up(scope, walk->path.text);
     place->dir = walk_steal(walk);
     place->owns = true;
     return place->dir < 0 ? place->dir : 0;
@@ -442,6 +531,8 @@ static int find_parent(const struct scope *scope, const struct start *start, con
     if (path == NULL)
         return -EFAULT;
     result = parent_plain(scope, start, path, use, place);
+    if (result == -ELOOP)
+        result = parent_by_asking(scope, start, path, use, place);
     if (!must_walk(result))
         return result;
     result = walk_new(&walk, scope->view, start, path);
@@ -508,7 +599,7 @@ static bool is_directory(const struct place *place)
 {
     struct os_id id;
 
-    return os_identify(place->dir, place->name, &id) == 0 && S_ISDIR(id.mode);
+    return identify_name(place, &id) == 0 && S_ISDIR(id.mode);
 }
 
 /* Files are judged by their names alone; a directory takes all that lies below it along. */
@@ -519,13 +610,7 @@ static bool may_move(const struct scope *scope, const struct place *from, const 
 
     if (verdict.allowed || !(is_directory(from) || (exchange && is_directory(to))))
         return true;
-    if (report != NULL) {
-        report->denied = true;
-        report->verdict = verdict;
-        report->intent = INTENT_REMOVE;
-        if (report->path != NULL && report->size > 0)
-            report->path[0] = '\0';
-    }
+    refuse("", verdict, INTENT_REMOVE, report);
     return false;
 }
 
@@ -562,6 +647,35 @@ static int rename_places(const struct scope *scope, const struct place *from,
     return os_renameat(from->dir, from->name, to->dir, to->name, flags);
 }
 
+/* Whether two paths have the same text but for their last names. */
+static bool share_parent(const struct start *old_start, const char *old_path,
+                         const struct start *new_start, const char *new_path)
+{
+    struct name leaf;
+    size_t old_length;
+    size_t new_length;
+
+    return new_path != NULL && path_split(old_path, &old_length, &leaf) &&
+           path_split(new_path, &new_length, &leaf) && old_length == new_length &&
+           memcmp(old_path, new_path, old_length) == 0 &&
+           (new_path[0] == '/' || old_start->fd == new_start->fd);
+}
+
+/* The place of another name beside the one in `from`. False if it is refused. */
+static bool find_beside(const struct scope *scope, const struct place *from, const char *path,
+                        enum name_use use, struct place *to)
+{
+    struct name leaf;
+    size_t length;
+
+    if (!from->allowed || !path_split(path, &length, &leaf) ||
+        !admit(scope, &from->above, leaf, use, to))
+        return false;
+    to->dir = from->dir;
+    to->owns = false;
+    return true;
+}
+
 int place_rename(const struct scope *scope, const struct start *old_start, const char *old_path,
                  const struct start *new_start, const char *new_path, unsigned flags,
                  struct report *report)
@@ -576,8 +690,10 @@ int place_rename(const struct scope *scope, const struct start *old_start, const
     error = find_parent(scope, old_start, old_path, NAME_GONE, &from, report);
     if (error < 0)
         return error;
-    /* Of two refusals the first is reported. */
-    error = find_parent(scope, new_start, new_path, use, &to, from.allowed ? report : NULL);
+    /* The usual rename is that of x.tmp to x. Of two refusals the first is reported. */
+    if (!share_parent(old_start, old_path, new_start, new_path) ||
+        !find_beside(scope, &from, new_path, use, &to))
+        error = find_parent(scope, new_start, new_path, use, &to, from.allowed ? report : NULL);
     if (error == 0) {
         error = rename_places(scope, &from, &to, flags, report);
         place_release(&to);

@@ -157,13 +157,9 @@ static bool in_own_proc(const struct walk *walk)
  * place: a memfd never had one. */
 static bool take_deleted_text(struct walk *walk)
 {
-    size_t length = strlen(walk->target);
-
-    if (length <= WALK_DELETED_END ||
-        strcmp(walk->target + length - WALK_DELETED_END, " (deleted)") != 0 ||
-        strncmp(walk->target, "/memfd:", 7) == 0)
+    if (!path_says_deleted(walk->target) || strncmp(walk->target, "/memfd:", 7) == 0)
         return false;
-    walk->target[length - WALK_DELETED_END] = '\0';
+    walk->target[strlen(walk->target) - strlen(" (deleted)")] = '\0';
     return path_is_canonical(walk->target);
 }
 

@@ -46,7 +46,6 @@ enum {
     WALK_LINKS = 40,                /* the kernel's limit */
     WALK_TODO_SIZE = 64 * PATH_MAX, /* untouched pages cost nothing */
     WALK_PATH_SIZE = 2 * PATH_MAX,
-    WALK_DELETED_END = sizeof " (deleted)" - 1,
 };
 
 /* What kind of place the walk stands in. */

@@ -360,9 +360,7 @@ static void set_targets(struct task *task, enum group group, enum shape shape)
 {
     if (shape == SHAPE_FREE)
         return;
-    if (group == GROUP_CHANGE) {
-        task->target = 1.5;
-    } else if (shape == SHAPE_DIRFD) {
+    if (group == GROUP_CHANGE || shape == SHAPE_DIRFD) {
         task->target = 1.5;
     } else if (group == GROUP_OPEN) {
         task->target = shape == SHAPE_LINK ? 0 : 1.15;
@@ -394,8 +392,9 @@ static void set_paths(struct work *work, enum from from, const char *dir, const 
         root = base_dir;
         dir += 3;
     }
-    snprintf(work->path, sizeof work->path, "%s%s%s%s", root, slash, dir, leaf);
-    snprintf(work->fresh, sizeof work->fresh, "%s%s%snew", root, slash, dir);
+    if (snprintf(work->path, sizeof work->path, "%s%s%s%s", root, slash, dir, leaf) >= PATH_MAX ||
+        snprintf(work->fresh, sizeof work->fresh, "%s%s%snew", root, slash, dir) >= PATH_MAX)
+        die(dir);
 }
 
 static struct task *add_task(struct bench *bench, const char *title, const char *name)
@@ -632,7 +631,7 @@ static void grant_path(size_t i, char *path, size_t size)
     else if (i <= LENGTH(fixed))
         snprintf(path, size, "%s", fixed[i - 1]);
     else if (i % 2 == 0)
-        snprintf(path, size, "%s/d01/d02/grant%zu", ws_dir, i);
+        snprintf(path, size, "%.4000s/d01/d02/grant%zu", ws_dir, i);
     else
         snprintf(path, size, "/srv/%zu/grant%zu", i % 100, i);
 }
@@ -727,6 +726,12 @@ static long decide_once(void *subject)
     return decide(questions->policy, path, INTENT_READ).allowed;
 }
 
+/* Numbers without order that are the same every time. */
+static size_t scatter(size_t i)
+{
+    return (size_t)(((uint64_t)i * 0x9e3779b97f4a7c15U) >> 20);
+}
+
 /* Nanoseconds of decide() on `count` paths, each two components below a grant taken at random: one
  * is found in the caches, many are not. */
 static double time_decide(const struct shelf *shelf, size_t count, double seconds)
@@ -738,10 +743,9 @@ static double time_decide(const struct shelf *shelf, size_t count, double second
     questions.paths = calloc(count, sizeof *questions.paths);
     if (questions.paths == NULL)
         die("decide");
-    srand(1);
     for (size_t i = 0; i < count; i++) {
         char grant[PATH_MAX];
-        grant_path(count == 1 ? 0 : (size_t)rand() % shelf->grants, grant, sizeof grant);
+        grant_path(count == 1 ? 0 : scatter(i) % shelf->grants, grant, sizeof grant);
         snprintf(questions.paths[i], sizeof *questions.paths, "%.200s/d01/file", grant);
     }
     bench_time(&side, seconds, &cost);

@@ -75,6 +75,14 @@ static double percentile(const double *sorted, size_t count, double part)
     return sorted[(size_t)(part * (double)(count - 1) + 0.5)];
 }
 
+struct bench_spread bench_spread(double *numbers, size_t count)
+{
+    qsort(numbers, count, sizeof *numbers, compare_numbers);
+    return (struct bench_spread){.middle = percentile(numbers, count, 0.5),
+                                 .low = percentile(numbers, count, 0.1),
+                                 .high = percentile(numbers, count, 0.9)};
+}
+
 static double *new_numbers(void)
 {
     double *numbers = calloc(MAX_BATCHES, sizeof *numbers);
@@ -99,10 +107,8 @@ bool bench_time(const struct bench_side *side, double seconds, struct bench_cost
         times[count++] = time / size;
     }
     if (time >= 0) {
-        qsort(times, count, sizeof *times, compare_numbers);
-        *cost = (struct bench_cost){.ns = percentile(times, count, 0.5),
-                                    .low = percentile(times, count, 0.1),
-                                    .high = percentile(times, count, 0.9)};
+        struct bench_spread spread = bench_spread(times, count);
+        *cost = (struct bench_cost){.ns = spread.middle, .low = spread.low, .high = spread.high};
     }
     free(times);
     return time >= 0;
@@ -139,12 +145,11 @@ bool bench_compare(const struct bench_side *base, const struct bench_side *other
         times[count++] /= size;
     }
     if (right) {
-        qsort(times, count, sizeof *times, compare_numbers);
-        qsort(ratios, count, sizeof *ratios, compare_numbers);
-        *ratio = (struct bench_ratio){.base_ns = percentile(times, count, 0.5),
-                                      .ratio = percentile(ratios, count, 0.5),
-                                      .low = percentile(ratios, count, 0.1),
-                                      .high = percentile(ratios, count, 0.9),
+        struct bench_spread spread = bench_spread(ratios, count);
+        *ratio = (struct bench_ratio){.base_ns = bench_spread(times, count).middle,
+                                      .ratio = spread.middle,
+                                      .low = spread.low,
+                                      .high = spread.high,
                                       .base_calls = count_system_calls(base),
                                       .calls = count_system_calls(other)};
     }
@@ -244,13 +249,13 @@ bool bench_misses(const struct bench_row *row)
     return row->target > 0 && row->with->ratio > row->target;
 }
 
-static void print_verdict(const struct bench_row *row)
+void bench_print_verdict(double ratio, double target, double aim)
 {
-    if (row->target <= 0)
+    if (target <= 0 || ratio <= 0)
         return;
-    printf("  %.2f %s", row->target, bench_misses(row) ? "MISS" : "OK");
-    if (row->aim > 0 && !bench_misses(row) && row->with->ratio > row->aim)
-        printf(", aim %.1f", row->aim);
+    printf("  %.2f %s", target, ratio > target ? "MISS" : "OK");
+    if (aim > 0 && ratio <= target && ratio > aim)
+        printf(", aim %.1f", aim);
 }
 
 void bench_print_row(const struct bench_row *row)
@@ -270,7 +275,7 @@ void bench_print_row(const struct bench_row *row)
            spread, calls);
     if (without[0] != '\0' || row->target > 0)
         printf("  %-13s", without);
-    print_verdict(row);
+    bench_print_verdict(row->with->ratio, row->target, row->aim);
     printf("\n");
     fflush(stdout);
 }

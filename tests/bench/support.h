@@ -10,6 +10,7 @@
 #define CORDON_BENCH_SUPPORT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Something to be timed: `call` does it once, and its answer is always `expected`. */
@@ -33,6 +34,14 @@ struct bench_ratio {
     int base_calls; /* system calls in one call, rounded; -1: could not be counted */
     int calls;
 };
+
+/* Many numbers in three: the median, the 10th and the 90th percentile. Sorts them. */
+struct bench_spread {
+    double middle;
+    double low;
+    double high;
+};
+struct bench_spread bench_spread(double *numbers, size_t count);
 
 /* How long all is to take: BENCH_SECONDS, or `usual`. */
 double bench_seconds(double usual);
@@ -59,6 +68,9 @@ struct bench_row {
 void bench_print_head(const char *base);
 void bench_print_title(const char *title);
 void bench_print_row(const struct bench_row *row);
+
+/* "1.15 OK", "1.15 MISS" or "2.50 OK, aim 1.5"; nothing where there is no target or no ratio. */
+void bench_print_verdict(double ratio, double target, double aim);
 
 /* Whether the row is above its target. */
 bool bench_misses(const struct bench_row *row);

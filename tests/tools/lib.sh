@@ -28,6 +28,22 @@ skip() # NAME REASON: "package NAME" for what Debian can install
     echo "SKIP $1: $2"
 }
 
+# Ends the test where there is no shim to be tried, or none that programs as they are can load.
+need_shim() # NAME
+{
+    if [ ! -e "$BUILD/libcordon-shim.so" ]; then
+        skip "$1" "no shim was built"
+    elif [ -n "${SANITIZE-}" ]; then
+        skip "$1" "a sanitized shim cannot be loaded into programs that are not"
+    elif grep -q libgcov "$BUILD/libcordon-shim.so"; then
+        skip "$1" "a counting shim writes where it may not"
+    else
+        return
+    fi
+    summary
+    exit
+}
+
 # Passes if the command succeeds, and shows its output if it does not.
 check() # NAME COMMAND...
 {

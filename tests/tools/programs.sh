@@ -18,13 +18,14 @@
 # `outside` has to bring the secret in or to change something out there when it is bare, and to fail
 # and do neither when it is confined.
 #
+# By root some cases are run once more as an ordinary user.
+#
 # usage: tests/run tests/tools/programs.sh, with CASES="git tar" for some of them and BACKENDS="bwrap";
 # the backend "again" is bare once more: what fails with it is no good as a case.
 # shellcheck shell=sh source=tests/tools/lib.sh
 . "$TOP/tests/tools/lib.sh"
 
-# Until there is a shim there is nothing to try.
-[ -e "$BUILD/libcordon-shim.so" ] || { skip programs "no shim was built"; summary; exit; }
+need_shim programs
 umask 022
 tmp=$(readlink -f "$tmp")
 cases=$TOP/tests/tools/programs
@@ -70,7 +71,8 @@ fresh()
     chmod -R u+rwx "$ws" 2>/dev/null
     rm -rf "$ws" "$home" "$out" "$scratch"
     cp -a "$tmp/model/ws" "$ws" && cp -a "$tmp/model/home" "$home" &&
-        cp -a "$tmp/model/outside" "$out" && mkdir "$scratch"
+        cp -a "$tmp/model/outside" "$out" && mkdir "$scratch" &&
+        { [ -z "$as" ] || chown -R 65534:65534 "$ws" "$home" "$out" "$scratch"; }
 }
 
 # A line for each file: kind, mode, owner, links, name, target, and the sum of what is in it.
@@ -95,8 +97,9 @@ tree() # DIRECTORY PATTERN...
 bare() # COMMAND...
 {
     (
-        cd "$ws" && exec env -i HOME="$case_home" PATH="$case_path" LC_ALL=C TZ=UTC TERM=xterm OUT="$out" \
-            TMPDIR="$scratch" GIT_AUTHOR_DATE='1700000000 +0000' \
+        # shellcheck disable=SC2086 # words
+        cd "$ws" && exec $as env -i HOME="$case_home" PATH="$case_path" LC_ALL=C TZ=UTC TERM=xterm \
+            OUT="$out" TMPDIR="$scratch" GIT_AUTHOR_DATE='1700000000 +0000' \
             GIT_COMMITTER_DATE='1700000000 +0000' "$@"
     )
 }
@@ -239,7 +242,7 @@ run_side() # SIDE
 
 run_case() # NAME
 {
-    case_name=$1 case_file=$cases/$1.sh case_home=$home case_path=$system_path
+    case_name=${as:+user }$1 case_file=$cases/$1.sh case_home=$home case_path=$system_path
     script=$(cat "$case_file") vague=$(directive vague)
     if [ "$(directive home)" = real ]; then
         case_home=$real_home case_path=$real_path
@@ -274,6 +277,15 @@ run_case() # NAME
     done
 }
 
+run_cases() # NAME...
+{
+    for name; do
+        case " ${CASES:-$name} " in
+        *" $name "*) run_case "$name" ;;
+        esac
+    done
+}
+
 # Which sides there are on this machine.
 find_backends()
 {
@@ -291,16 +303,18 @@ find_backends()
     done
 }
 
+as=
+chmod 711 "$tmp"
 make_models
 if [ -n "${BACKENDS-}" ]; then
     backends=$BACKENDS
 else
     find_backends
 fi
-for case_file in "$cases"/*.sh; do
-    name=$(basename "$case_file" .sh)
-    case " ${CASES:-$name} " in
-    *" $name "*) run_case "$name" ;;
-    esac
-done
+# shellcheck disable=SC2046 # words
+run_cases $(cd "$cases" && printf '%s\n' *.sh | sed 's/\.sh$//')
+if [ "$(id -u)" -eq 0 ]; then
+    as="setpriv --reuid 65534 --regid 65534 --clear-groups"
+    run_cases bash copy git-workspace make python static
+fi
 summary

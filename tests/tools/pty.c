@@ -15,7 +15,6 @@
  * and exits with its status, or 128+N for signal N. What is waited for in vain for ten seconds is
  * told on standard error: exit 124, and COMMAND is hung up on.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
 #include <pty.h>
@@ -93,10 +92,11 @@ static void type(const char *text, size_t size, const char *line)
 
 static void resize(const char *numbers, const char *line)
 {
-    struct winsize size = {0};
+    char *columns;
+    struct winsize size = {.ws_row = (unsigned short)strtoul(numbers, &columns, 10)};
 
-    if (sscanf(numbers, "%hu %hu", &size.ws_row, &size.ws_col) != 2 ||
-        ioctl(terminal, TIOCSWINSZ, &size) < 0)
+    size.ws_col = (unsigned short)strtoul(columns, NULL, 10);
+    if (size.ws_row == 0 || size.ws_col == 0 || ioctl(terminal, TIOCSWINSZ, &size) < 0)
         give_up(line);
 }
 

@@ -4,12 +4,13 @@
 # Every script is played three times: bare, where it shows that it is right, and with each backend.
 # shellcheck shell=sh source=tests/tools/lib.sh
 . "$TOP/tests/tools/lib.sh"
+need_shim terminal
 
 tmp=$(readlink -f "$tmp")
 mkdir "$tmp/ws"
 cd "$tmp/ws" || exit
 command -v bash >/dev/null || { skip terminal "package bash"; summary; exit; }
-${CC:-cc} -std=c11 -Wall -Wextra -o "$tmp/pty" "$TOP/tests/tools/pty.c" -lutil || exit
+${CC:-cc} -std=c11 -D_GNU_SOURCE -Wall -Wextra -o "$tmp/pty" "$TOP/tests/tools/pty.c" -lutil || exit
 seq 100 >numbers
 
 # The prompt and what is typed are shown too: the arithmetic tells an answer from its question.
