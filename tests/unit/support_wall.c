@@ -238,22 +238,16 @@ struct image *wall_image(const struct wall *wall, const char *backend, const cha
     return image;
 }
 
-/* In the child: becomes the deed. */
-static void begin(const struct wall *wall, const struct image *image, const char *act)
+void wall_exec(const struct wall *wall, const struct image *image, const char *const words[])
 {
-    char victim[16];
-    char port[16];
-    char *command[] = {(char *)wall->self, (char *)"--act", (char *)act, (char *)wall->tree.root,
-                       (char *)wall->out,  victim,          port,        NULL};
+    char *const *command = (char *const *)words;
     const struct backend *backend;
     struct trouble trouble;
     char line[1024];
 
-    snprintf(victim, sizeof victim, "%d", (int)wall->victim);
-    snprintf(port, sizeof port, "%d", wall->port);
     become(wall->user);
     if (image == NULL) {
-        execv(command[0], command);
+        execvp(command[0], command);
         return;
     }
     backend = backend_by_name(image_text(image, IMAGE_BACKEND));
@@ -265,25 +259,37 @@ static void begin(const struct wall *wall, const struct image *image, const char
         if (argv != NULL)
             backend_exec(argv);
     } else if (backend->enter(image, &trouble) == 0) {
-        execv(command[0], command);
+        execvp(command[0], command);
     }
     trouble_print(&trouble, line, sizeof line);
     dprintf(STDERR_FILENO, "%s: %s\n", backend->name, line);
 }
 
-int wall_try(const struct wall *wall, const struct image *image, const char *act)
+int wall_run(const struct wall *wall, const struct image *image, const char *const words[])
 {
     int status;
 
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
-        begin(wall, image, act);
+        wall_exec(wall, image, words);
         _exit(SETUP_FAILED);
     }
     if (pid < 0 || waitpid(pid, &status, 0) < 0)
         err(EXIT_FAILURE, "fork");
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+int wall_try(const struct wall *wall, const struct image *image, const char *act)
+{
+    char victim[16];
+    char port[16];
+
+    snprintf(victim, sizeof victim, "%d", (int)wall->victim);
+    snprintf(port, sizeof port, "%d", wall->port);
+    return wall_run(
+        wall, image,
+        (const char *[]){wall->self, "--act", act, wall->tree.root, wall->out, victim, port, NULL});
 }
 
 /* --- a poorer machine ------------------------------------------------------------------------- */
@@ -332,12 +338,12 @@ void forbid_namespaces(void)
         errx(EXIT_FAILURE, "the filter has no effect on namespaces");
 }
 
-bool have_landlock(void)
+const char *lacks_landlock(void)
 {
-    return ruleset_abi() >= 6;
+    return ruleset_abi() < 6 ? "no Landlock, or one older than Linux 6.12" : NULL;
 }
 
-bool have_bwrap(void)
+const char *lacks_bwrap(void)
 {
     struct policy_builder *builder = policy_builder_new();
     struct policy *policy = policy_build(builder);
@@ -346,5 +352,16 @@ bool have_bwrap(void)
 
     policy_builder_free(builder);
     free(policy);
-    return found && system("bwrap --unshare-all --ro-bind / / true 2>/dev/null") == 0;
+    if (!found)
+        return "package bubblewrap";
+    return system("bwrap --unshare-all --ro-bind / / true 2>/dev/null") == 0
+               ? NULL
+               : "user namespaces are forbidden";
+}
+
+const char *lacks_any(void)
+{
+    const char *reason = lacks_landlock();
+
+    return reason != NULL ? reason : lacks_bwrap();
 }

@@ -42,13 +42,20 @@ struct image *wall_image(const struct wall *wall, const char *backend, const cha
  * image there is none. */
 int wall_try(const struct wall *wall, const struct image *image, const char *act);
 
+/* Runs any command so: its exit status, 125 likewise, or a signal as its negative number. */
+int wall_run(const struct wall *wall, const struct image *image, const char *const words[]);
+
+/* In a child: becomes the command, behind the wall; returns if that cannot be. */
+void wall_exec(const struct wall *wall, const struct image *image, const char *const words[]);
+
 /* Answers what makes namespaces, or Landlock, with an error from now on, in this process and all
  * that it starts. */
 void forbid_namespaces(void);
 void forbid_landlock(void);
 
-/* Whether those can be had at all here. */
-bool have_landlock(void);
-bool have_bwrap(void);
+/* Why a test that needs them cannot be run here, or NULL. */
+const char *lacks_landlock(void);
+const char *lacks_bwrap(void);
+const char *lacks_any(void);
 
 #endif

@@ -14,6 +14,13 @@
 
 #include "support_wall.h"
 
+#define NEEDS(reason)                   \
+    do {                                \
+        const char *lacking = (reason); \
+        if (lacking != NULL)            \
+            SKIPm(lacking);             \
+    } while (0)
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum { NOBODY = 65534 };
@@ -210,32 +217,28 @@ TEST without_a_wall_all_of_it_works(void)
 
 TEST behind_landlock(void)
 {
-    if (!have_landlock())
-        SKIPm("Landlock of Linux 6.12");
+    NEEDS(lacks_landlock());
     ASSERT_EQ(0, try_all("landlock"));
     PASS();
 }
 
 TEST behind_landlock_without_namespaces(void)
 {
-    if (!have_landlock())
-        SKIPm("Landlock of Linux 6.12");
+    NEEDS(lacks_landlock());
     ASSERT(try_all_without(forbid_namespaces, "landlock"));
     PASS();
 }
 
 TEST behind_bwrap(void)
 {
-    if (!have_bwrap() || !have_landlock())
-        SKIPm("package bubblewrap, or Landlock of Linux 6.12");
+    NEEDS(lacks_any());
     ASSERT_EQ(0, try_all("bwrap"));
     PASS();
 }
 
 TEST behind_bwrap_without_landlock(void)
 {
-    if (!have_bwrap())
-        SKIPm("package bubblewrap");
+    NEEDS(lacks_bwrap());
     is_alone = true;
     ASSERT(try_all_without(forbid_landlock, "bwrap"));
     is_alone = false;
@@ -265,8 +268,7 @@ TEST who_holds_what_is_said_truly(void)
     };
     struct wall wall;
 
-    if (!have_landlock())
-        SKIPm("Landlock of Linux 6.12");
+    NEEDS(lacks_landlock());
     wall_build(&wall, geteuid());
     struct image *image = wall_image(&wall, "auto",
                                      RULES "; deny $ABS/missing; deny /srv/nothing;"
