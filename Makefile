@@ -62,6 +62,10 @@ differential := $(wildcard tests/fuzz/differential.c)
 libfuzzer := $(wildcard tests/fuzz/fuzz_*.c)
 bench := $(wildcard tests/bench/bench_*.c)
 
+escape_harness := $(wildcard tests/escape/harness*.c)
+escape_attacks := $(filter-out $(escape_harness) tests/escape/layer_%.c tests/escape/library_%.c, \
+	$(wildcard tests/escape/*.c))
+
 unit_support := $(wildcard tests/unit/support*.c)
 race_support := $(filter-out $(race),$(wildcard tests/race/*.c))
 fuzz_support := $(filter-out $(differential) $(libfuzzer),$(wildcard tests/fuzz/*.c))
@@ -74,7 +78,8 @@ objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 tests = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(unit)) \
 	$(race:tests/race/%.c=$(BUILD)/tests/%) \
 	$(differential:tests/fuzz/%.c=$(BUILD)/tests/%) \
-	$(if $(matrix),$(BUILD)/tests/matrix)
+	$(if $(matrix),$(BUILD)/tests/matrix) \
+	$(addprefix $(BUILD)/tests/escape/,escape attack attack-static evil.so)
 benches = $(bench:tests/bench/%.c=$(BUILD)/bench/%)
 fuzzers = $(libfuzzer:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 libraries = $(BUILD)/libcordon.a $(BUILD)/libcordon.so.$(SOVERSION) $(BUILD)/libcordon.so
@@ -144,6 +149,24 @@ $(BUILD)/tests/matrix: $(call objects,$(matrix) $(resolver))
 $(BUILD)/tests/differential: $(call objects,$(differential) $(fuzz_support) $(resolver))
 	$(link)
 $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(call objects,$(bench_support) $(resolver))
+	$(link)
+
+# The attacks, by libc and by raw system calls, and who makes them and looks on. A sanitizer's run
+# time is no part of an attack.
+escape = $(BUILD)/tests/escape
+plain = $(cppflags) $(filter-out -fsanitize=% -fno-sanitize%,$(cflags)) $(filter-out -fsanitize=%,$(ldflags))
+escape_made = $(escape_attacks) $(wildcard tests/escape/*.h) $(BUILD)/flags
+$(escape)/attack: tests/escape/layer_libc.c $(escape_made)
+	@mkdir -p $(@D)
+	$(CC) $(plain) -o $@ $(filter %.c,$^) -ldl
+$(escape)/attack-static: tests/escape/layer_raw.c $(escape_made)
+	@mkdir -p $(@D)
+	$(CC) $(plain) -static -o $@ $(filter %.c,$^)
+$(escape)/evil.so: tests/escape/library_evil.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(plain) -shared -o $@ $<
+$(escape)/escape: $(call objects,$(escape_harness) $(filter-out %/main.c,$(escape_attacks)) \
+		tests/escape/layer_libc.c shim/preload/image.c $(resolver))
 	$(link)
 
 # One object, in which the names that the files share with each other have become local.

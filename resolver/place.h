@@ -59,7 +59,8 @@ struct place {
     bool owns;               /* whether place_release closes dir */
     bool allowed;            /* what the policy says of the name; always true for the caller */
     char name[NAME_MAX + 3]; /* with a trailing slash, if the path had one: it matters */
-    struct policy_at at;     /* where the look-up stands */
+    struct policy_at above;  /* where the look-up stands at the directory ... */
+    struct policy_at at;     /* ... and at the name */
 };
 
 /* The parent and the last name, which is never followed: for unlinkat, mkdirat, renameat ... */
