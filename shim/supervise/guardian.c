@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,6 +46,18 @@ static void forget(int *fd)
     *fd = -1;
 }
 
+/* Only if no other run in the same workspace holds it; what is not empty stays. */
+static void drop_cache(const struct guarded *guarded)
+{
+    char path[PATH_MAX];
+
+    if (flock(guarded->cache_fd, LOCK_EX | LOCK_NB) < 0)
+        return;
+    snprintf(path, sizeof path, "%s", guarded->cache);
+    for (int i = 0; i < guarded->cache_levels && rmdir(path) == 0; i++)
+        *strrchr(path, '/') = '\0';
+}
+
 void clean_up(const struct guarded *guarded, struct outcome *outcome)
 {
     int error = 0;
@@ -55,9 +68,8 @@ void clean_up(const struct guarded *guarded, struct outcome *outcome)
         error = directory_remove(guarded->tmp);
     if (error < 0 && error != -ENOENT)
         outcome->left = true;
-    /* Only if no other run in the same workspace holds it; if it is not empty it stays. */
-    if (guarded->cache != NULL && flock(guarded->cache_fd, LOCK_EX | LOCK_NB) == 0)
-        rmdir(guarded->cache);
+    if (guarded->cache != NULL)
+        drop_cache(guarded);
 }
 
 static void tell(struct watch *watch, const struct message *message)
