@@ -160,8 +160,7 @@ static void load(char *const envp[])
         take_image(value);
     else
         make_image(envp);
-    load_hold.scope =
-        (struct scope){.policy = image_policy(load_hold.image), .view = &view_self};
+    load_hold.scope = (struct scope){.policy = image_policy(load_hold.image), .view = &view_self};
     make_preload();
     where_load();
 }
