@@ -361,9 +361,7 @@ static void set_targets(struct task *task, enum group group, enum shape shape)
 {
     if (shape == SHAPE_FREE)
         return;
-    if (group == GROUP_CHANGE) {
-        task->target = 1.5;
-    } else if (shape == SHAPE_DIRFD) {
+    if (group == GROUP_CHANGE || shape == SHAPE_DIRFD) {
         task->target = 1.5;
     } else if (group == GROUP_OPEN) {
         task->target = shape == SHAPE_LINK ? 0 : 1.15;
@@ -740,10 +738,11 @@ static double time_decide(const struct shelf *shelf, size_t count, double second
     questions.paths = calloc(count, sizeof *questions.paths);
     if (questions.paths == NULL)
         die("decide");
-    srand(1);
+    uint64_t random = 1;
     for (size_t i = 0; i < count; i++) {
         char grant[PATH_MAX];
-        grant_path(count == 1 ? 0 : (size_t)rand() % shelf->grants, grant, sizeof grant);
+        random = random * 6364136223846793005U + 1442695040888963407U;
+        grant_path(count == 1 ? 0 : (random >> 33) % shelf->grants, grant, sizeof grant);
         snprintf(questions.paths[i], sizeof *questions.paths, "%.200s/d01/file", grant);
     }
     bench_time(&side, seconds, &cost);
