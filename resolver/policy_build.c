@@ -421,13 +421,14 @@ void policy_builder_free(struct policy_builder *builder)
         return;
     HASH_ITER(hh, builder->children, child, next_child)
     {
-        HASH_DEL(builder->children,
-                 child); // NOLINT(clang-analyzer-unix.Malloc): it is out of reach
+        // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what is freed is out of reach
+        HASH_DEL(builder->children, child);
         free(child);
     }
     HASH_ITER(hh, builder->interned, text, next_text)
     {
-        HASH_DEL(builder->interned, text); // NOLINT(clang-analyzer-unix.Malloc): likewise
+        // NOLINTNEXTLINE(clang-analyzer-unix.Malloc)
+        HASH_DEL(builder->interned, text);
         free(text);
     }
     free(builder->drafts.items);
