@@ -63,8 +63,8 @@ libfuzzer := $(wildcard tests/fuzz/fuzz_*.c)
 bench := $(wildcard tests/bench/bench_*.c)
 
 escape_harness := $(wildcard tests/escape/harness*.c)
-escape_attacks := $(filter-out $(escape_harness) tests/escape/layer_%.c tests/escape/library_%.c, \
-	$(wildcard tests/escape/*.c))
+escape_attacks := $(filter-out $(escape_harness) tests/escape/layer_%.c tests/escape/library_%.c \
+	tests/escape/race.c,$(wildcard tests/escape/*.c))
 
 unit_support := $(wildcard tests/unit/support*.c)
 race_support := $(filter-out $(race),$(wildcard tests/race/*.c))
@@ -79,7 +79,7 @@ tests = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(unit)) \
 	$(race:tests/race/%.c=$(BUILD)/tests/%) \
 	$(differential:tests/fuzz/%.c=$(BUILD)/tests/%) \
 	$(if $(matrix),$(BUILD)/tests/matrix) \
-	$(addprefix $(BUILD)/tests/escape/,escape attack attack-static evil.so)
+	$(addprefix $(BUILD)/tests/escape/,escape attack attack-static evil.so race)
 benches = $(bench:tests/bench/%.c=$(BUILD)/bench/%)
 fuzzers = $(libfuzzer:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 libraries = $(BUILD)/libcordon.a $(BUILD)/libcordon.so.$(SOVERSION) $(BUILD)/libcordon.so
@@ -165,6 +165,9 @@ $(escape)/attack-static: tests/escape/layer_raw.c $(escape_made)
 $(escape)/evil.so: tests/escape/library_evil.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(plain) -shared -o $@ $<
+$(escape)/race: tests/escape/race.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(plain) -o $@ $<
 $(escape)/escape: $(call objects,$(escape_harness) $(filter-out %/main.c,$(escape_attacks)) \
 		tests/escape/layer_libc.c shim/preload/image.c $(resolver))
 	$(link)

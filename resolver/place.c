@@ -9,31 +9,45 @@
 #include "ask.h"
 #include "os.h"
 
-/* A path whose text tells where it starts: what to hand to the kernel. */
+/* A path taken by its text: what to hand to the kernel, and where the look-up stands then. */
 struct plain {
     int dir;
     const char *path;
-    struct policy_at at; /* the start, until something follows */
+    struct policy_at at;
 };
 
-static bool plain_begin(const struct scope *scope, const struct start *start, const char *path,
+/* Follows an absolute text from the root, or from home if it lies below that. */
+static bool follow_absolute(const struct scope *scope, const char *text, struct policy_at *at)
+{
+    const struct start *home = scope->home;
+
+    if (home == NULL || home->path[1] == '\0' || !path_is_below(home->path, text)) {
+        decide_start(scope->policy, at);
+        return decide_follow(scope->policy, at, text);
+    }
+    *at = *home->at;
+    return decide_follow(scope->policy, at, text + strlen(home->path));
+}
+
+/* False if the text alone does not say where the path leads. */
+static bool follow_text(const struct scope *scope, const struct start *start, const char *path,
                         struct plain *plain)
 {
-    *plain = (struct plain){.dir = start->fd, .path = path};
+    plain->dir = start->fd;
+    plain->path = path;
     if (path[0] == '/' && scope->view->root != VIEW_SELF) {
         plain->dir = scope->view->root;
         plain->path += strspn(path, "/");
         if (plain->path[0] == '\0')
             plain->path = ".";
     }
-    if (path[0] != '/' && start->at != NULL) {
-        plain->at = *start->at;
-        return true;
-    }
-    decide_start(scope->policy, &plain->at);
     if (path[0] == '/')
-        return true;
-    return start->path != NULL && decide_follow(scope->policy, &plain->at, start->path);
+        return follow_absolute(scope, path, &plain->at);
+    if (start->at != NULL)
+        plain->at = *start->at;
+    else if (start->path == NULL || !follow_absolute(scope, start->path, &plain->at))
+        return false;
+    return decide_follow(scope->policy, &plain->at, path);
 }
 
 /* Whether an answer to a plain call says nothing about the path itself. */
@@ -54,8 +68,7 @@ static struct policy_at look_up(const struct scope *scope, const char *text)
 {
     struct policy_at at;
 
-    decide_start(scope->policy, &at);
-    decide_follow(scope->policy, &at, text);
+    follow_absolute(scope, text, &at);
     return at;
 }
 
@@ -122,8 +135,7 @@ static int open_plain(const struct scope *scope, const struct start *start, cons
 {
     struct plain plain;
 
-    if (!plain_begin(scope, start, path, &plain) ||
-        !decide_follow(scope->policy, &plain.at, path) ||
+    if (!follow_text(scope, start, path, &plain) ||
         !decide_here(scope->policy, &plain.at, intent_of(flags)).allowed ||
         !may_create(scope, &plain.at, flags))
         return -ELOOP;
@@ -325,8 +337,7 @@ static int lookup_plain(const struct scope *scope, const struct start *start, co
 {
     struct plain plain;
 
-    if (!plain_begin(scope, start, path, &plain) ||
-        !decide_follow(scope->policy, &plain.at, path) ||
+    if (!follow_text(scope, start, path, &plain) ||
         !decide_here(scope->policy, &plain.at, intent).allowed)
         return -ELOOP;
     return os_open_plain(plain.dir, plain.path, O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW), 0);
@@ -392,8 +403,7 @@ static int stat_name(const struct scope *scope, const struct start *start, const
     int error;
 
     if (whole.length == 0 || strchr(name, '/') != NULL || name_is_dotdot(whole) ||
-        !plain_begin(scope, start, name, &plain) ||
-        !decide_follow(scope->policy, &plain.at, name) ||
+        !follow_text(scope, start, name, &plain) ||
         !decide_here(scope->policy, &plain.at, INTENT_STAT).allowed)
         return -ELOOP;
     error = os_fstatat(plain.dir, name, st, AT_SYMLINK_NOFOLLOW);
@@ -461,9 +471,7 @@ static int parent_plain(const struct scope *scope, const struct start *start, co
         return -ELOOP;
     memcpy(parent, path, length);
     parent[length] = '\0';
-    if (!plain_begin(scope, start, length == 0 ? leaf.text : parent, &plain) ||
-        !decide_follow(scope->policy, &plain.at, parent) ||
-        !admit(scope, &plain.at, leaf, use, place))
+    if (!follow_text(scope, start, parent, &plain) || !admit(scope, &plain.at, leaf, use, place))
         return -ELOOP;
     place->owns = length > 0;
     place->dir = plain.dir;

@@ -23,6 +23,8 @@
 struct scope {
     const struct policy *policy;
     const struct view *view;
+    const struct start
+        *home; /* NULL, or where most paths lie, path and look-up known: saves steps */
 };
 
 /* Why a call was refused, for whoever wants to tell. Filled in on -EACCES from the policy only. */

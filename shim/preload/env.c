@@ -16,9 +16,15 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-static bool is_private(const char *variable)
+/* What a program may not choose for its children. */
+static bool is_image(const char *variable)
 {
-    return begins(variable, IMAGE_VARIABLE "=") || begins(variable, "CORDON_HANDSHAKE=");
+    return begins(variable, IMAGE_VARIABLE "=");
+}
+
+static bool is_handshake(const char *variable)
+{
+    return begins(variable, "CORDON_HANDSHAKE=");
 }
 
 const char *env_get(char *const envp[], const char *name)
@@ -103,7 +109,8 @@ void env_strip(char **envp)
     if (envp == NULL)
         return;
     for (; *envp != NULL; envp++)
-        if (!is_private(*envp) && (!begins(*envp, PRELOAD) || strip_preload(*envp)))
+        if (!is_image(*envp) && !is_handshake(*envp) &&
+            (!begins(*envp, PRELOAD) || strip_preload(*envp)))
             *kept++ = *envp;
     *kept = NULL;
 }
@@ -154,7 +161,7 @@ char **env_make(void *memory, char *const envp[], bool preload)
     while (envp != NULL && envp[count] != NULL)
         count++;
     for (size_t i = 0; i < count; i++) {
-        if (is_private(envp[i]))
+        if (is_image(envp[i]))
             continue;
         if (!preload || !begins(envp[i], PRELOAD))
             made[n++] = envp[i];
