@@ -17,14 +17,15 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
+/* What a program may only add to for its children (nest.h). */
 static bool is_image(const char *variable)
 {
     return begins(variable, IMAGE_VARIABLE "=");
 }
 
-static bool is_private(const char *variable)
+static bool is_handshake(const char *variable)
 {
-    return is_image(variable) || begins(variable, "CORDON_HANDSHAKE=");
+    return begins(variable, "CORDON_HANDSHAKE=");
 }
 
 const char *env_get(char *const envp[], const char *name)
@@ -109,7 +110,8 @@ void env_strip(char **envp)
     if (envp == NULL)
         return;
     for (; *envp != NULL; envp++)
-        if (!is_private(*envp) && (!begins(*envp, PRELOAD) || strip_preload(*envp)))
+        if (!is_image(*envp) && !is_handshake(*envp) &&
+            (!begins(*envp, PRELOAD) || strip_preload(*envp)))
             *kept++ = *envp;
     *kept = NULL;
 }
