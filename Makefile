@@ -57,9 +57,14 @@ preload := $(filter-out shim/preload/bind_%.c,$(wildcard shim/preload/*.c)) \
 	   $(wildcard shim/preload/bind_$(platform).c)
 unit := $(wildcard tests/unit/test_*.c)
 race := $(wildcard tests/race/race.c)
+matrix := $(wildcard tests/matrix/*.c)
 differential := $(wildcard tests/fuzz/differential.c)
 libfuzzer := $(wildcard tests/fuzz/fuzz_*.c)
 bench := $(wildcard tests/bench/bench_*.c)
+
+escape_harness := $(wildcard tests/escape/harness*.c)
+escape_attacks := $(filter-out $(escape_harness) tests/escape/layer_%.c tests/escape/library_%.c \
+	tests/escape/race.c,$(wildcard tests/escape/*.c))
 
 unit_support := $(wildcard tests/unit/support*.c)
 race_support := $(filter-out $(race),$(wildcard tests/race/*.c))
@@ -72,7 +77,9 @@ man3 := $(wildcard resolver/*.3)
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 tests = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(unit)) \
 	$(race:tests/race/%.c=$(BUILD)/tests/%) \
-	$(differential:tests/fuzz/%.c=$(BUILD)/tests/%)
+	$(differential:tests/fuzz/%.c=$(BUILD)/tests/%) \
+	$(if $(matrix),$(BUILD)/tests/matrix) \
+	$(addprefix $(BUILD)/tests/escape/,escape attack attack-static evil.so race)
 benches = $(bench:tests/bench/%.c=$(BUILD)/bench/%)
 fuzzers = $(libfuzzer:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 libraries = $(BUILD)/libcordon.a $(BUILD)/libcordon.so.$(SOVERSION) $(BUILD)/libcordon.so
@@ -104,7 +111,8 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	$(CC) $(cppflags) $(includes) $(cflags) -MMD -MP -c -o $@ $<
 
 # In a clean clone the tests' header comes first.
-test_objects = $(call objects,$(unit) $(unit_support) $(race) $(race_support) $(differential) \
+test_objects = $(call objects,$(unit) $(unit_support) $(race) $(race_support) $(matrix) \
+	$(differential) \
 	$(fuzz_support) $(bench) $(bench_support))
 $(test_objects): | greatest
 greatest:
@@ -136,9 +144,32 @@ $(BUILD)/tests/test_%: $(BUILD)/obj/tests/unit/test_%.o \
 	$(link)
 $(BUILD)/tests/race: $(call objects,$(race) $(race_support) $(resolver))
 	$(link)
+$(BUILD)/tests/matrix: $(call objects,$(matrix) $(resolver))
+	$(link)
 $(BUILD)/tests/differential: $(call objects,$(differential) $(fuzz_support) $(resolver))
 	$(link)
 $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(call objects,$(bench_support) $(resolver))
+	$(link)
+
+# The attacks, by libc and by raw system calls, and who makes them and looks on. A sanitizer's run
+# time is no part of an attack.
+escape = $(BUILD)/tests/escape
+plain = $(cppflags) $(filter-out -fsanitize=% -fno-sanitize%,$(cflags)) $(filter-out -fsanitize=%,$(ldflags))
+escape_made = $(escape_attacks) $(wildcard tests/escape/*.h) $(BUILD)/flags
+$(escape)/attack: tests/escape/layer_libc.c $(escape_made)
+	@mkdir -p $(@D)
+	$(CC) $(plain) -o $@ $(filter %.c,$^) -ldl
+$(escape)/attack-static: tests/escape/layer_raw.c $(escape_made)
+	@mkdir -p $(@D)
+	$(CC) $(plain) -static -o $@ $(filter %.c,$^)
+$(escape)/evil.so: tests/escape/library_evil.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(plain) -shared -o $@ $<
+$(escape)/race: tests/escape/race.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(plain) -o $@ $<
+$(escape)/escape: $(call objects,$(escape_harness) $(filter-out %/main.c,$(escape_attacks)) \
+		tests/escape/layer_libc.c shim/preload/image.c $(resolver))
 	$(link)
 
 # One object, in which the names that the files share with each other have become local.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,10 +16,15 @@ enum { SHOWN_WHOLE = 1024, SHOWN_END = 200 };
 
 /* A name may hold newlines, escape sequences and bytes that are no characters: show them, do not
  * send them. A backslash is doubled, so that what is shown stands for one name only. */
-static void print_bytes(const char *text, size_t length)
+static void print_bytes(FILE *stream, const char *text, size_t length)
 {
+    static bool located;
     mbstate_t state = {0};
 
+    /* What is a character is the user's business; messages stay as they are. */
+    if (!located)
+        setlocale(LC_CTYPE, "");
+    located = true;
     while (length > 0) {
         wchar_t c;
         size_t bytes = mbrtowc(&c, text, length, &state);
@@ -29,58 +35,89 @@ static void print_bytes(const char *text, size_t length)
             memset(&state, 0, sizeof state);
         }
         if (valid && iswprint((wint_t)c) && c != L'\\')
-            fwrite(text, 1, bytes, stderr);
+            fwrite(text, 1, bytes, stream);
         else if (text[0] == '\\')
-            fputs("\\\\", stderr);
+            fputs("\\\\", stream);
         else if (text[0] == '\n')
-            fputs("\\n", stderr);
+            fputs("\\n", stream);
         else
             for (size_t i = 0; i < bytes; i++)
-                fprintf(stderr, "\\x%02x", (unsigned char)text[i]);
+                fprintf(stream, "\\x%02x", (unsigned char)text[i]);
         text += bytes;
         length -= bytes;
     }
 }
 
-static void print_visibly(const char *text)
+static void print_visibly(FILE *stream, const char *text)
 {
     size_t length = strlen(text);
 
     if (length == 0) {
-        fputs("\"\"", stderr);
+        fputs("\"\"", stream);
     } else if (length <= SHOWN_WHOLE) {
-        print_bytes(text, length);
+        print_bytes(stream, text, length);
     } else {
-        print_bytes(text, SHOWN_END);
-        fputs("[...]", stderr);
-        print_bytes(text + length - SHOWN_END, SHOWN_END);
+        print_bytes(stream, text, SHOWN_END);
+        fputs("[...]", stream);
+        print_bytes(stream, text + length - SHOWN_END, SHOWN_END);
     }
+}
+
+/* "cordon: TEXTEND", where only the text is of unknown bytes. */
+static void say(const char *format, va_list args, const char *end)
+{
+    char *text = NULL;
+
+    if (vasprintf(&text, format, args) < 0)
+        text = NULL;
+    fputs("cordon: ", stderr);
+    print_visibly(stderr, text != NULL ? text : "out of memory");
+    fputs(end, stderr);
+    free(text);
 }
 
 int usage_error(const char *format, ...)
 {
-    char *text = NULL;
     va_list args;
 
     va_start(args, format);
-    if (vasprintf(&text, format, args) < 0)
-        text = NULL;
+    say(format, args, " (see cordon --help)\n");
     va_end(args);
-    fputs("cordon: ", stderr);
-    print_visibly(text != NULL ? text : "bad usage");
-    fputs(" (see cordon --help)\n", stderr);
-    free(text);
     return EXIT_SETUP;
+}
+
+int setup_error(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args, "\n");
+    va_end(args);
+    return EXIT_SETUP;
+}
+
+void remark(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args, "\n");
+    va_end(args);
+}
+
+void print_text(const char *text)
+{
+    print_visibly(stdout, text);
 }
 
 void complain(const char *subject, const char *message, const char *detail)
 {
     fputs("cordon: ", stderr);
-    print_visibly(subject);
+    print_visibly(stderr, subject);
     fprintf(stderr, ": %s", message);
     if (detail != NULL && detail[0] != '\0') {
         fputs(": ", stderr);
-        print_visibly(detail);
+        print_visibly(stderr, detail);
     }
     putc('\n', stderr);
 }

@@ -110,7 +110,7 @@ $ws/a|b" "" cat "$tmp/list"
 expect version 0 "cordon $(sed -n 's/^VERSION = //p' "$TOP/Makefile")" "" cordon --version
 expect version_of_resolve 0 "$(cordon -V)" "" cordon resolve --version
 cordon --help >"$tmp/help"
-check help grep -q '^Usage: cordon resolve ' "$tmp/help"
+check help grep -q ' cordon resolve ' "$tmp/help"
 expect help_of_resolve 0 "$(cat "$tmp/help")" "" cordon resolve -h
 
 # Kernel mode.
@@ -245,9 +245,10 @@ fi
 chmod 755 "$tmp/locked" "$tmp/shut"
 
 # Bad usage.
-usage no_command "what is it to do? Name a command, such as resolve"
-usage unknown_command 'there is no command "resolv", only resolve' resolv x
-usage option_before_command 'name a command before the option "-C", such as resolve' -C . x
+usage no_command "what is it to do? To run a command: cordon -- COMMAND"
+usage unknown_command 'there is no command "resolv": did you mean resolve? To run it: cordon -- resolv' \
+    resolv x
+usage option_before_command 'put -- before "x" to run it' -C . x
 usage no_path "resolve wants a path" resolve
 usage no_path_after_options "resolve wants a path" resolve -0 --
 usage unknown_long "resolve has no option --rot" resolve --rot . x
@@ -256,7 +257,8 @@ usage unwanted_value "resolve has no option --help=me" resolve --help=me
 usage missing_value_long "a value is missing after --mode" resolve --mode
 usage missing_value_short "a value is missing after -C" resolve -C
 usage unknown_mode '--mode is kernel, clean or strict, not "clena"' resolve --mode clena x
-usage newline_in_usage 'there is no command "a\nb", only resolve' "$(printf 'a\nb')"
+usage newline_in_usage 'there is no command "aaa\nbbb". To run it: cordon -- aaa\nbbb' \
+    "$(printf 'aaa\nbbb')"
 
 # Lost output is an error.
 full() # ARG...

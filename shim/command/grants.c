@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+#include "grants.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "defaults.h"
+#include "path.h"
+#include "pattern.h"
+
+/* A rule that was refused says why itself. */
+static int check(struct policy_builder *builder, int error)
+{
+    if (error == 0)
+        return 0;
+    return setup_error("%s", policy_builder_error(builder) != NULL ? policy_builder_error(builder)
+                                                                   : strerror(-error));
+}
+
+static int add_paths(struct policy_builder *builder, enum rule_kind kind, const struct words *words,
+                     const char *option)
+{
+    char place[PATH_MAX];
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && i < words->count; i++) {
+        if (realpath(words->list[i], place) == NULL) {
+            complain(option, words->list[i], strerror(errno));
+            return EXIT_SETUP;
+        }
+        status = check(builder, policy_add(builder, kind, place, option));
+    }
+    return status;
+}
+
+/* Whether the pattern stands for one path, and not for names at any depth. */
+static bool is_one_path(const char *pattern)
+{
+    const char *slash = strchr(pattern, '/');
+
+    return pattern[0] == '/' || strncmp(pattern, "./", 2) == 0 ||
+           (slash != NULL && !path_ends(slash));
+}
+
+/* The directory where the last name of `path` really is, and that name: "" if there is no such. */
+static void find_name(const char *path, char place[PATH_MAX])
+{
+    char parent[2 * PATH_MAX];
+    char directory[PATH_MAX];
+    size_t length = strlen(path);
+    const char *name;
+
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    snprintf(parent, sizeof parent, "%.*s", (int)length, path);
+    name = strrchr(parent, '/') + 1;
+    parent[name - parent - 1] = '\0';
+    if (realpath(parent[0] == '\0' ? "/" : parent, directory) == NULL ||
+        snprintf(place, PATH_MAX, "%s/%s", strcmp(directory, "/") == 0 ? "" : directory, name) >=
+            PATH_MAX ||
+        !path_is_canonical(place))
+        place[0] = '\0';
+}
+
+/*
+ * Denies what the pattern leads to now, as a path: a wall can hold that. A link is shut at both
+ * ends. Returns 1 if there is something, 0 if not, -1 after a message.
+ */
+static int deny_path(struct policy_builder *builder, const char *root, const char *pattern)
+{
+    char literal[PATH_MAX];
+    char path[2 * PATH_MAX];
+    char place[PATH_MAX];
+    char name[PATH_MAX];
+    int error;
+
+    if (strlen(pattern) >= sizeof literal || pattern_is_wild(pattern, strlen(pattern)))
+        return 0;
+    literal[pattern_literal(literal, pattern, strlen(pattern))] = '\0';
+    snprintf(path, sizeof path, "%s/%s", literal[0] == '/' ? "" : root, literal);
+    if (realpath(path, place) == NULL)
+        return 0;
+    error = policy_add(builder, RULE_DENY, place, "--deny");
+    find_name(path, name);
+    if (error == 0 && name[0] != '\0' && strcmp(name, place) != 0)
+        error = policy_add(builder, RULE_DENY, name, "--deny");
+    return check(builder, error) == 0 ? 1 : -1;
+}
+
+static int add_denies(struct policy_builder *builder, const struct session *session)
+{
+    const struct words *deny = &session->options->deny;
+
+    for (size_t i = 0; i < deny->count; i++) {
+        int found = deny_path(builder, session->root, deny->list[i]);
+        if (found < 0)
+            return EXIT_SETUP;
+        if (found == 1 && is_one_path(deny->list[i]))
+            continue;
+        if (check(builder, policy_add_pattern(builder, RULE_DENY, session->root, deny->list[i],
+                                              "--deny")) != 0)
+            return EXIT_SETUP;
+    }
+    return 0;
+}
+
+/* What lies in a directory that the user opened for writing is readable, and must not be changed.
+ * A grant for reading there would be one that not every kernel can hold. */
+static bool protect_own(struct policy_builder *builder, const struct words *write, const char *path)
+{
+    char place[PATH_MAX];
+
+    for (size_t i = 0; i < write->count; i++)
+        if (realpath(write->list[i], place) != NULL && path_is_below(place, path)) {
+            policy_add(builder, RULE_PROTECT, path, "default");
+            return true;
+        }
+    return false;
+}
+
+static const char *or_null(const char *text)
+{
+    return text[0] != '\0' ? text : NULL;
+}
+
+int grants_add(struct policy_builder *builder, const struct session *session)
+{
+    const struct options *options = session->options;
+    const struct surroundings around = {
+        .root = session->root,
+        .home = or_null(session->home),
+        .path = getenv("PATH"),
+        .tmp = or_null(session->tmp),
+        .shim = protect_own(builder, &options->write, session->shim) ? NULL : session->shim,
+        .command =
+            protect_own(builder, &options->write, session->command) ? NULL : session->command,
+        .protect = options->protect,
+    };
+    int status = add_paths(builder, RULE_READ, &options->read, "--read");
+
+    if (status == 0)
+        status = add_paths(builder, RULE_WRITE, &options->write, "--write");
+    if (status == 0)
+        status = add_paths(builder, RULE_UNIX, &options->sockets, "--unix");
+    if (status == 0)
+        status = add_denies(builder, session);
+    if (status == 0)
+        status = check(builder, defaults_add(builder, &around));
+    if (status == 0 && session->cache[0] != '\0' &&
+        (session->tmp[0] == '\0' || !path_is_below(session->tmp, session->cache)))
+        status = check(builder, policy_add(builder, RULE_WRITE, session->cache, "default"));
+    if (status == 0 && session->log[0] == '/')
+        status = check(builder, policy_add(builder, RULE_WRITE, session->log, "--log"));
+    /* The link to the shim is the program's to read, not to turn elsewhere. */
+    if (status == 0 && strcmp(session->preload, session->shim) != 0)
+        status = check(builder, policy_add(builder, RULE_PROTECT, session->preload, "default"));
+    return status;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* How cordon starts itself: never by people. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend.h"
+#include "command.h"
+
+static int not_run(const char *path, int error)
+{
+    complain(path, strerror(error), NULL);
+    return error == ENOENT || error == ENOTDIR ? EXIT_NOT_FOUND : EXIT_NOT_RUN;
+}
+
+/*
+ * cordon --loaded PATH ARGV0 ARG...: the shim is in this very process, or there would be a program
+ * without it. What it takes out of the environment of every program tells.
+ */
+int command_loaded(int argc, char **argv)
+{
+    if (argc < 3)
+        return usage_error("--loaded is not for use by hand");
+    if (getenv("CORDON_HANDSHAKE") != NULL || getenv(IMAGE_VARIABLE) != NULL)
+        return setup_error("the shim was not loaded: the command was not started");
+    execv(argv[1], argv + 2);
+    return not_run(argv[1], errno);
+}
+
+/* The same image for what stands inside the wall. */
+static struct image *image_inside(const struct image *image)
+{
+    struct image_parts parts = {.mode = (enum image_mode)image->mode,
+                                .net = (enum image_net)image->net,
+                                .wall = WALL_HELD,
+                                .policy = image_policy(image)};
+
+    for (int i = 0; i < IMAGE_TEXTS; i++)
+        parts.texts[i] = image_text(image, (enum image_text)i);
+    return image_new(&parts);
+}
+
+static int wrap_hand(const struct image *image, char **command)
+{
+    const struct backend *backend = backend_by_name(image_text(image, IMAGE_BACKEND));
+    struct trouble trouble = {.step = ""};
+    char here[PATH_MAX];
+    char line[1024];
+    char **wrapped;
+
+    if (backend == NULL || backend->wrap == NULL)
+        return setup_error("%s: there is no such backend to wrap with",
+                           image_text(image, IMAGE_BACKEND));
+    if (getcwd(here, sizeof here) == NULL)
+        return setup_error("the current directory: %s", strerror(errno));
+    wrapped = backend->wrap(image, here, command, &trouble);
+    if (wrapped == NULL) {
+        trouble_print(&trouble, line, sizeof line);
+        return setup_error("%s: %s", backend->name, line);
+    }
+    return setup_error("%s: %s", wrapped[0], strerror(-backend_exec(wrapped)));
+}
+
+/*
+ * cordon --hand PATH ARGV0 ARG...: a child of a program that was preloaded by hand, which is to
+ * have a wall of its own. The image is in the environment.
+ */
+int command_hand(int argc, char **argv)
+{
+    static _Alignas(8) unsigned char memory[IMAGE_MAX];
+    const char *text = getenv(IMAGE_VARIABLE);
+    const char *wrong = text == NULL ? "not set" : image_read(text, memory, sizeof memory);
+    struct image *image;
+    char *variable;
+
+    if (argc < 3)
+        return usage_error("--hand is not for use by hand");
+    if (wrong != NULL)
+        return setup_error(IMAGE_VARIABLE ": %s", wrong);
+    if (backend_is_inside()) {
+        execv(argv[1], argv + 2);
+        return not_run(argv[1], errno);
+    }
+    image = image_inside((const struct image *)memory);
+    variable = image == NULL ? NULL : malloc(image_variable_size(image));
+    if (variable == NULL)
+        return setup_error("out of memory");
+    image_variable(image, variable);
+    putenv(variable);
+    return wrap_hand(image, argv + 1);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "descriptors.h"
+#include "environment.h"
+#include "guardian.h"
+#include "print.h"
+#include "program.h"
+#include "session.h"
+
+/* All that the process of the command has to know. */
+struct run {
+    struct session session;
+    struct program program;
+    struct standard standard;
+    struct signals signals;
+    int handshake[2];
+    char **argv;
+};
+
+static void fail(struct failure *failure, int status, const char *subject, const char *words)
+{
+    failure->status = status;
+    snprintf(failure->text, sizeof failure->text, "%.400s: %.500s", subject, words);
+}
+
+static void fail_at_wall(struct failure *failure, const struct backend *backend,
+                         const struct trouble *trouble)
+{
+    char line[900];
+
+    trouble_print(trouble, line, sizeof line);
+    fail(failure, EXIT_SETUP, backend->name, line);
+    failure->wall = true;
+}
+
+/* A file that the kernel does not know how to run is a script of the shell. */
+static void run_by_shell(const char *path, char **argv)
+{
+    size_t count = 0;
+    char **words;
+
+    while (argv[count] != NULL)
+        count++;
+    words = calloc(count + 2, sizeof *words);
+    if (words == NULL)
+        return;
+    words[0] = (char *)"/bin/sh";
+    words[1] = (char *)path;
+    if (count > 0)
+        memcpy(words + 2, argv + 1, count * sizeof *words);
+    execv(words[0], words);
+}
+
+static void become_program(const struct run *run, struct failure *failure)
+{
+    int error;
+
+    execv(run->program.path, run->argv);
+    if (errno == ENOEXEC)
+        run_by_shell(run->program.path, run->argv);
+    error = errno;
+    fail(failure, error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN, run->program.path,
+         strerror(error));
+}
+
+/* bwrap and the like come first, then cordon again, which becomes the program. */
+static void become_wrapped(const struct run *run, struct failure *failure)
+{
+    const struct session *session = &run->session;
+    struct trouble trouble = {.step = ""};
+    char here[PATH_MAX];
+    char **wrapped;
+
+    if (getcwd(here, sizeof here) == NULL) {
+        fail(failure, EXIT_SETUP, "the current directory", strerror(errno));
+        return;
+    }
+    wrapped = session->backend->wrap(session->image, here, run->argv, &trouble);
+    if (wrapped == NULL) {
+        fail_at_wall(failure, session->backend, &trouble);
+        return;
+    }
+    fail(failure, EXIT_SETUP, wrapped[0], strerror(-backend_exec(wrapped)));
+    failure->wall = true;
+}
+
+/* Without a wall a program that the shim did not enter would be free. Cordon itself goes first:
+ * what the shim enters there it enters as well in the program that it then becomes. */
+static void become_native(const struct run *run, struct failure *failure)
+{
+    const char *own = run->session.command;
+    size_t count = 0;
+    char **words;
+
+    while (run->argv[count] != NULL)
+        count++;
+    words = calloc(count + 4, sizeof *words);
+    if (words != NULL) {
+        words[0] = (char *)"cordon";
+        words[1] = (char *)"--loaded";
+        words[2] = (char *)run->program.path;
+        memcpy(words + 3, run->argv, count * sizeof *words);
+        execv(own, words);
+    }
+    fail(failure, EXIT_SETUP, own, strerror(errno));
+}
+
+static void become(const void *data, struct failure *failure)
+{
+    const struct run *run = data;
+    const struct session *session = &run->session;
+    struct trouble trouble = {.step = ""};
+
+    if (strcmp(session->preload, session->shim) != 0 &&
+        symlink(session->shim, session->preload) < 0) {
+        fail(failure, EXIT_SETUP, session->preload, strerror(errno));
+        return;
+    }
+    if (run->handshake[1] >= 0)
+        fcntl(run->handshake[1], F_SETFD, 0);
+    if (environment_add_shim(session, run->handshake[1]) < 0) {
+        fail(failure, EXIT_SETUP, "the environment", strerror(ENOMEM));
+        return;
+    }
+    descriptors_end(&run->standard);
+    if (session->backend->wrap != NULL) {
+        become_wrapped(run, failure);
+    } else if (session->backend->enter(session->image, &trouble) < 0) {
+        fail_at_wall(failure, session->backend, &trouble);
+    } else if (session->backend == &backend_native) {
+        become_native(run, failure);
+    } else {
+        become_program(run, failure);
+    }
+}
+
+/* What the user may want to know before it starts. */
+static void say_what_comes(const struct run *run)
+{
+    const struct session *session = &run->session;
+    const struct options *options = session->options;
+
+    if (!options->quiet && session->backend == &backend_native)
+        remark(options->observe ? "--observe: nothing is refused, only recorded"
+                                : "native: no wall: only the shim keeps the command inside");
+    if (!options->verbose)
+        return;
+    remark("workspace %s, backend %s", session->root, session->backend->name);
+    if (run->program.alone != NULL)
+        remark("%s: the shim cannot enter it: %s; the wall alone holds it", run->program.path,
+               run->program.alone);
+    if (run->program.privileged)
+        remark("%s: runs without its privilege", run->program.path);
+}
+
+/* How cordon ends after what became of the command. */
+static int conclude(const struct run *run, const struct outcome *outcome)
+{
+    if (outcome->left)
+        remark("some process or temporary file of the command could not be removed");
+    switch (outcome->kind) {
+    case OUTCOME_ENDED:
+        end_like(outcome->status);
+    case OUTCOME_NOT_STARTED:
+        setup_error("%s", outcome->failure.text);
+        return outcome->failure.status;
+    case OUTCOME_NO_SHIM:
+        /* What stands between has said why itself. */
+        if (run->session.backend->wrap != NULL && outcome->status != -1 &&
+            WIFEXITED(outcome->status) && WEXITSTATUS(outcome->status) >= EXIT_SETUP &&
+            WEXITSTATUS(outcome->status) <= EXIT_NOT_FOUND)
+            return WEXITSTATUS(outcome->status);
+        return setup_error("%s: %s: the shim did not answer: the command was ended",
+                           run->session.backend->name, run->program.path);
+    case OUTCOME_LOST:
+        return setup_error("the guardian was killed: the command was ended");
+    }
+    return EXIT_SETUP;
+}
+
+/* One attempt. */
+static int guard(struct run *run, struct outcome *outcome)
+{
+    const struct session *session = &run->session;
+    struct guarded guarded = {
+        .tmp = session->options->tmp == TMP_PRIVATE ? session->tmp : NULL,
+        .cache = session->cache,
+        .cache_home = session->cache_home[0] != '\0' ? session->cache_home : NULL,
+        .below = session->backend->wrap != NULL ? 2 : 0,
+        .become = become,
+        .data = run,
+        .signals = &run->signals,
+    };
+    int error;
+
+    run->handshake[0] = run->handshake[1] = -1;
+    if (run->program.alone == NULL && pipe2(run->handshake, O_CLOEXEC) < 0)
+        return setup_error("a pipe: %s", strerror(errno));
+    memcpy(guarded.handshake, run->handshake, sizeof guarded.handshake);
+    error = guardian_run(&guarded, outcome);
+    return error < 0 ? setup_error("the guardian cannot be started: %s", strerror(-error)) : 0;
+}
+
+static int start(struct run *run)
+{
+    struct outcome outcome;
+    int status;
+
+    status = program_find(run->argv[0], run->session.policy, &run->program);
+    if (status != 0)
+        return status;
+    status = session_choose(&run->session, true);
+    if (status != 0)
+        return status;
+    if (run->session.backend == &backend_native && run->program.alone != NULL) {
+        complain(run->program.path, "may not be run without a wall: the shim cannot enter it",
+                 run->program.alone);
+        return EXIT_NOT_RUN;
+    }
+    say_what_comes(run);
+    status = guard(run, &outcome);
+    /* The cheap choice may have been wrong: now they are tried one by one. */
+    if (status == 0 && outcome.kind == OUTCOME_NOT_STARTED && outcome.failure.wall) {
+        status = session_choose(&run->session, false);
+        if (status == 0)
+            status = guard(run, &outcome);
+    }
+    return status != 0 ? status : conclude(run, &outcome);
+}
+
+static int prepare(struct run *run, const struct options *options)
+{
+    int status = session_begin(&run->session, options, options->print);
+    int error = 0;
+
+    if (status != 0)
+        return status;
+    if (options->print)
+        return session_print(&run->session);
+    error = descriptors_close(run->session.policy, options);
+    if (error == 0)
+        error = environment_change(&run->session);
+    return error < 0 ? setup_error("%s", strerror(-error)) : start(run);
+}
+
+int command_run(int argc, char **argv)
+{
+    static struct run run;
+    struct options options;
+    int status;
+    int first;
+
+    if (descriptors_begin(&run.standard) < 0)
+        return EXIT_SETUP;
+    first = options_parse(argc, argv, "run", &options, &status);
+    if (first >= 0 && first == argc && !options.print)
+        status = usage_error("which command is to be run?");
+    else if (first >= 0 && first < argc && strcmp(argv[0], "run") != 0 &&
+             strcmp(argv[first - 1], "--") != 0)
+        /* Else a misspelt command of our own would be run. */
+        status = usage_error("put -- before \"%s\" to run it", argv[first]);
+    if (status == 0 && first >= 0) {
+        run.argv = argv + first;
+        signals_take(&run.signals);
+        status = prepare(&run, &options);
+        session_end(&run.session);
+        signals_give_back(&run.signals);
+    }
+    options_release(&options);
+    return status;
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening what lies outside, in every spelling. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "attack.h"
+#include "layer.h"
+
+static int open_absolute(void)
+{
+    return spill(do_open(in("out", "secret"), O_RDONLY, 0));
+}
+
+static int open_dotdot(void)
+{
+    return spill(do_open("../out/secret", O_RDONLY, 0));
+}
+
+static int open_many_dotdots(void)
+{
+    char path[4200];
+
+    snprintf(path, sizeof path, "../../../../../../../../../../..%s", in("out", "secret"));
+    return spill(do_open(path, O_RDONLY, 0));
+}
+
+static int open_slashes(void)
+{
+    return spill(do_open("dir///..//.././/.//out////secret", O_RDONLY, 0));
+}
+
+static int open_disguised(void)
+{
+    char path[4200];
+
+    /* Begins like the workspace, as text. */
+    snprintf(path, sizeof path, "%s/dir/../../out/secret", fact("ws"));
+    return spill(do_open(path, O_RDONLY, 0));
+}
+
+/* A path of nearly PATH_MAX bytes. */
+static int open_long(void)
+{
+    char path[4096];
+    size_t length = 0;
+
+    while (length < 4060) {
+        memcpy(path + length, "./", 2);
+        length += 2;
+    }
+    strcpy(path + length, "../out/secret");
+    return spill(do_open(path, O_RDONLY, 0));
+}
+
+/* Up from a directory whose own path is longer than PATH_MAX. */
+static int open_deep(void)
+{
+    char name[201];
+    char path[4096] = "";
+    long error = 0;
+
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    for (int i = 0; i < 25 && error == 0; i++) {
+        error = do_mkdir(name);
+        if (error == 0)
+            error = do_chdir(name);
+        strcat(path, "../");
+    }
+    strcat(path, "../out/secret");
+    return error < 0 ? (int)error : spill(do_open(path, O_RDONLY, 0));
+}
+
+static int openat_absolute(void)
+{
+    long dir = do_open("dir", O_RDONLY | O_DIRECTORY, 0);
+
+    return dir < 0 ? (int)dir : spill(do_openat((int)dir, in("out", "secret"), O_RDONLY, 0));
+}
+
+static int openat_dotdot(void)
+{
+    long dir = do_open("dir", O_RDONLY | O_DIRECTORY, 0);
+
+    return dir < 0 ? (int)dir : spill(do_openat((int)dir, "../../out/secret", O_RDONLY, 0));
+}
+
+/* One level at a time, each by the descriptor of the last. */
+static int openat_climb(void)
+{
+    long dir = do_open(".", O_PATH | O_DIRECTORY, 0);
+
+    if (dir >= 0)
+        dir = do_openat((int)dir, "..", O_PATH | O_DIRECTORY, 0);
+    if (dir >= 0)
+        dir = do_openat((int)dir, "out", O_PATH | O_DIRECTORY, 0);
+    return dir < 0 ? (int)dir : spill(do_openat((int)dir, "secret", O_RDONLY, 0));
+}
+
+static int openat2_absolute(void)
+{
+    const struct open_how how = {.flags = O_RDONLY};
+
+    return spill(sys(SYS_openat2, AT_FDCWD, in("out", "secret"), &how, sizeof how));
+}
+
+static int open_by_number(void)
+{
+#ifdef SYS_open
+    return spill(sys(SYS_open, in("out", "secret"), O_RDONLY));
+#else
+    return spill(sys(SYS_openat, AT_FDCWD, in("out", "secret"), O_RDONLY));
+#endif
+}
+
+static int open_64(void)
+{
+    return spill(do_open64(in("out", "secret"), O_RDONLY));
+}
+
+static int open_fortified(void)
+{
+    return spill(do_open_2(in("out", "secret"), O_RDONLY));
+}
+
+static int openat_fortified(void)
+{
+    return spill(do_openat_2(AT_FDCWD, in("out", "secret"), O_RDONLY));
+}
+
+static int openat_64(void)
+{
+    return spill(do_openat64(AT_FDCWD, in("out", "secret"), O_RDONLY));
+}
+
+static int open_internal(void)
+{
+    return spill(do_open_internal(in("out", "secret"), O_RDONLY));
+}
+
+static int fopen_read(void)
+{
+    return spill(do_fopen(in("out", "secret"), "r"));
+}
+
+static int fopen_64(void)
+{
+    return spill(do_fopen64(in("out", "secret"), "re"));
+}
+
+static int freopen_read(void)
+{
+    return spill(do_freopen(in("out", "secret"), "r"));
+}
+
+static int fopen_write(void)
+{
+    return scribble(do_fopen(in("out", "new"), "w"));
+}
+
+static int fopen_append(void)
+{
+    return scribble(do_fopen(in("out", "victim"), "a"));
+}
+
+static int open_write(void)
+{
+    return scribble(do_open(in("out", "victim"), O_WRONLY, 0));
+}
+
+static int open_both(void)
+{
+    return scribble(do_open(in("out", "victim"), O_RDWR | O_APPEND, 0));
+}
+
+static int open_create(void)
+{
+    return scribble(do_open(in("out", "new"), O_WRONLY | O_CREAT | O_EXCL, 0644));
+}
+
+static int open_create_to_read(void)
+{
+    long fd = do_open(in("out", "new"), O_RDONLY | O_CREAT, 0644);
+
+    return fd < 0 ? (int)fd : 0;
+}
+
+static int open_truncate_to_read(void)
+{
+    long fd = do_open(in("out", "victim"), O_RDONLY | O_TRUNC, 0);
+
+    return fd < 0 ? (int)fd : 0;
+}
+
+static int creat_new(void)
+{
+    return scribble(do_creat(in("out", "new"), 0644));
+}
+
+static int creat_over(void)
+{
+    return scribble(do_creat(in("out", "victim"), 0644));
+}
+
+static int give_name(long fd, const char *name)
+{
+    char self[64];
+
+    if (fd < 0)
+        return (int)fd;
+    snprintf(self, sizeof self, "/proc/self/fd/%ld", fd);
+    return (int)do_linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+}
+
+static int tmpfile_outside(void)
+{
+    return give_name(do_open(fact("out"), O_TMPFILE | O_RDWR, 0644), in("out", "new"));
+}
+
+static int tmpfile_linked_out(void)
+{
+    return give_name(do_open(".", O_TMPFILE | O_RDWR, 0644), in("out", "new"));
+}
+
+static int mkstemp_outside(void)
+{
+    char template[4200];
+
+    snprintf(template, sizeof template, "%s/XXXXXX", fact("out"));
+    return scribble(do_mkstemp(template));
+}
+
+static int mkdtemp_outside(void)
+{
+    char template[4200];
+
+    snprintf(template, sizeof template, "%s/XXXXXX", fact("out"));
+    return (int)do_mkdtemp(template);
+}
+
+static int path_reopened(void)
+{
+    char self[64];
+    long fd = do_open(in("out", "secret"), O_PATH, 0);
+
+    if (fd < 0)
+        return (int)fd;
+    snprintf(self, sizeof self, "/proc/self/fd/%ld", fd);
+    return spill(do_open(self, O_RDONLY, 0));
+}
+
+static int path_directory(void)
+{
+    long dir = do_open(fact("out"), O_PATH | O_DIRECTORY, 0);
+
+    return dir < 0 ? (int)dir : spill(do_openat((int)dir, "secret", O_RDONLY, 0));
+}
+
+static int path_dev_fd(void)
+{
+    char self[64];
+    long dir = do_open(fact("out"), O_PATH | O_DIRECTORY, 0);
+
+    if (dir < 0)
+        return (int)dir;
+    snprintf(self, sizeof self, "/dev/fd/%ld/secret", dir);
+    return spill(do_open(self, O_RDONLY, 0));
+}
+
+static int list_outside(void)
+{
+    return do_list(in("out", "dir"));
+}
+
+static int list_parent(void)
+{
+    return do_list("..");
+}
+
+static int home_key(void)
+{
+    return spill(do_open(in("home", ".ssh/id"), O_RDONLY, 0));
+}
+
+static int home_startup(void)
+{
+    return scribble(do_open(in("home", ".bashrc"), O_WRONLY | O_APPEND, 0));
+}
+
+/* Whatever it holds, it is not printed. */
+static int shadow(void)
+{
+    long fd = do_open("/etc/shadow", O_RDONLY, 0);
+    char byte;
+
+    if (fd < 0)
+        return (int)fd;
+    return sys(SYS_read, fd, &byte, 1) == 1 ? 0 : -EIO;
+}
+
+static int behind(void)
+{
+    return spill(do_open_behind(in("out", "secret")));
+}
+
+static int denied_read(void)
+{
+    return spill(do_open("denied/secret", O_RDONLY, 0));
+}
+
+#define OPENING "preload/open.c: the verdict of place_open; landlock.c: READ_FILE handled"
+#define WRITING "preload/open.c: the intent of O_CREAT, O_TRUNC and writing; landlock.c: WRITE_FILE"
+#define MAKING  "preload/open.c: INTENT_CREATE of O_CREAT; landlock.c: MAKE_REG handled"
+
+static const struct attack rows[] = {
+    {"open_absolute", open_absolute, LEAK, ALL, 0, NULL, OPENING, NULL},
+    {"open_dotdot", open_dotdot, LEAK, ALL, 0, NULL, OPENING "; walk.c: the step for ..", NULL},
+    {"open_many_dotdots", open_many_dotdots, LEAK, ALL, 0, NULL, "walk.c: .. at the root", NULL},
+    {"open_slashes", open_slashes, LEAK, ALL, 0, NULL, "path.c: empty names and dots", NULL},
+    {"open_disguised", open_disguised, LEAK, ALL, 0, NULL,
+     "decide.c: a text with .. is not believed", NULL},
+    {"open_long", open_long, LEAK, ALL, 0, NULL, "walk.c: room for PATH_MAX", NULL},
+    {"open_deep", open_deep, LEAK, ALL, 0, "EACCES ENAMETOOLONG ENOENT",
+     "walk.c: a place that cannot be named is denied", NULL},
+    {"openat_absolute", openat_absolute, LEAK, ALL, 0, NULL, OPENING, NULL},
+    {"openat_dotdot", openat_dotdot, LEAK, ALL, 0, NULL, OPENING, NULL},
+    {"openat_climb", openat_climb, LEAK, ALL, 0, NULL,
+     "preload/where.c: what a directory descriptor is; landlock.c: READ_FILE", NULL},
+    {"openat2_absolute", openat2_absolute, LEAK, ALL, 0, NULL,
+     "hooks.def: openat2 in the switch of syscall()", NULL},
+    {"open_by_number", open_by_number, LEAK, ALL, 0, NULL,
+     "hooks.def: open in the switch of syscall()", NULL},
+    {"open_64", open_64, LEAK, ALL, 0, NULL, "hooks.def: open64", NULL},
+    {"open_fortified", open_fortified, LEAK, ALL, 0, NULL, "hooks.def: __open_2", NULL},
+    {"openat_fortified", openat_fortified, LEAK, ALL, 0, NULL, "hooks.def: __openat_2", NULL},
+    {"openat_64", openat_64, LEAK, ALL, 0, NULL, "hooks.def: openat64", NULL},
+    {"open_internal", open_internal, LEAK, ALL, 0, NULL, "hooks.def: __open", NULL},
+    {"fopen_read", fopen_read, LEAK, ALL, 0, NULL, "hooks.def: fopen", NULL},
+    {"fopen_64", fopen_64, LEAK, ALL, 0, NULL, "hooks.def: fopen64", NULL},
+    {"freopen_read", freopen_read, LEAK, ALL, 0, NULL, "hooks.def: freopen", NULL},
+    {"fopen_write", fopen_write, CHANGE, ALL, 0, NULL, "preload/stdio.c: the intent of a mode",
+     NULL},
+    {"fopen_append", fopen_append, CHANGE, ALL, 0, NULL, "preload/stdio.c: the intent of a mode",
+     NULL},
+    {"open_write", open_write, CHANGE, ALL, 0, NULL, WRITING, NULL},
+    {"open_both", open_both, CHANGE, ALL, 0, NULL, WRITING, NULL},
+    {"open_create", open_create, CHANGE, ALL, 0, NULL, MAKING, NULL},
+    {"open_create_to_read", open_create_to_read, CHANGE, ALL, 0, NULL, MAKING, NULL},
+    {"open_truncate_to_read", open_truncate_to_read, CHANGE, ALL, 0, NULL, WRITING, NULL},
+    {"creat_new", creat_new, CHANGE, ALL, 0, NULL, MAKING, NULL},
+    {"creat_over", creat_over, CHANGE, ALL, 0, NULL, WRITING, NULL},
+    {"tmpfile_outside", tmpfile_outside, CHANGE, ALL, 0, NULL,
+     "preload/open.c: O_TMPFILE creates; landlock.c: MAKE_REG", NULL},
+    {"tmpfile_linked_out", tmpfile_linked_out, CHANGE, ALL, 0, "EACCES EXDEV",
+     "preload/name.c: the new name of linkat; landlock.c: MAKE_REG and REFER", NULL},
+    {"mkstemp_outside", mkstemp_outside, CHANGE, WALL, 0, NULL, "landlock.c: MAKE_REG", NULL},
+    {"mkdtemp_outside", mkdtemp_outside, CHANGE, WALL, 0, NULL, "landlock.c: MAKE_DIR", NULL},
+    {"path_reopened", path_reopened, LEAK, ALL, 0, NULL,
+     "preload/open.c: O_PATH is judged; landlock.c: READ_FILE", NULL},
+    {"path_directory", path_directory, LEAK, ALL, 0, NULL,
+     "preload/open.c: O_PATH is judged; landlock.c: READ_FILE", NULL},
+    {"path_dev_fd", path_dev_fd, LEAK, ALL, 0, NULL,
+     "walk.c: magic links are judged by where they lead", NULL},
+    {"list_outside", list_outside, LEAK, ALL, 0, NULL,
+     "preload/dir.c: opendir; landlock.c: READ_DIR", NULL},
+    {"list_parent", list_parent, LEAK, ALL, 0, NULL,
+     "decide.c: ancestors of a grant are not listed; landlock.c: READ_DIR", NULL},
+    {"home_key", home_key, LEAK, ALL, 0, NULL, "defaults.c: $HOME is not granted", NULL},
+    {"home_startup", home_startup, CHANGE, ALL, 0, NULL, "defaults.c: $HOME is not granted", NULL},
+    {"shadow", shadow, CLAIM, SHIM | BWRAP, NEEDS_ROOT, NULL, "defaults.c: deny /etc/shadow",
+     "deny"},
+    {"behind", behind, LEAK, WALL, 0, NULL, "landlock.c: READ_FILE; bwrap.c: what is bound", NULL},
+    {"denied_read", denied_read, LEAK, SHIM | BWRAP, 0, NULL,
+     "decide.c: deny beats the grant above; bwrap.c: masks what is denied", "deny"},
+};
+const struct attacks attacks_open = ATTACKS(rows);
