@@ -57,6 +57,7 @@ preload := $(filter-out shim/preload/bind_%.c,$(wildcard shim/preload/*.c)) \
 	   $(wildcard shim/preload/bind_$(platform).c)
 unit := $(wildcard tests/unit/test_*.c)
 race := $(wildcard tests/race/race.c)
+matrix := $(wildcard tests/matrix/*.c)
 differential := $(wildcard tests/fuzz/differential.c)
 libfuzzer := $(wildcard tests/fuzz/fuzz_*.c)
 bench := $(wildcard tests/bench/bench_*.c)
@@ -77,6 +78,7 @@ objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 tests = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(unit)) \
 	$(race:tests/race/%.c=$(BUILD)/tests/%) \
 	$(differential:tests/fuzz/%.c=$(BUILD)/tests/%) \
+	$(if $(matrix),$(BUILD)/tests/matrix) \
 	$(addprefix $(BUILD)/tests/escape/,escape attack attack-static evil.so race)
 benches = $(bench:tests/bench/%.c=$(BUILD)/bench/%)
 fuzzers = $(libfuzzer:tests/fuzz/%.c=$(BUILD)/fuzz/%)
@@ -109,7 +111,8 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	$(CC) $(cppflags) $(includes) $(cflags) -MMD -MP -c -o $@ $<
 
 # In a clean clone the tests' header comes first.
-test_objects = $(call objects,$(unit) $(unit_support) $(race) $(race_support) $(differential) \
+test_objects = $(call objects,$(unit) $(unit_support) $(race) $(race_support) $(matrix) \
+	$(differential) \
 	$(fuzz_support) $(bench) $(bench_support))
 $(test_objects): | greatest
 greatest:
@@ -140,6 +143,8 @@ $(BUILD)/tests/test_%: $(BUILD)/obj/tests/unit/test_%.o \
 		$(call objects,$(unit_support) $(backend) $(resolver))
 	$(link)
 $(BUILD)/tests/race: $(call objects,$(race) $(race_support) $(resolver))
+	$(link)
+$(BUILD)/tests/matrix: $(call objects,$(matrix) $(resolver))
 	$(link)
 $(BUILD)/tests/differential: $(call objects,$(differential) $(fuzz_support) $(resolver))
 	$(link)

@@ -9,31 +9,45 @@
 #include "ask.h"
 #include "os.h"
 
-/* A path whose text tells where it starts: what to hand to the kernel. */
+/* A path taken by its text: what to hand to the kernel, and where the look-up stands then. */
 struct plain {
     int dir;
     const char *path;
-    struct policy_at at; /* the start, until something follows */
+    struct policy_at at;
 };
 
-static bool plain_begin(const struct scope *scope, const struct start *start, const char *path,
+/* Follows an absolute text from the root, or from home if it lies below that. */
+static bool follow_absolute(const struct scope *scope, const char *text, struct policy_at *at)
+{
+    const struct start *home = scope->home;
+
+    if (home == NULL || home->path[1] == '\0' || !path_is_below(home->path, text)) {
+        decide_start(scope->policy, at);
+        return decide_follow(scope->policy, at, text);
+    }
+    *at = *home->at;
+    return decide_follow(scope->policy, at, text + strlen(home->path));
+}
+
+/* False if the text alone does not say where the path leads. */
+static bool follow_text(const struct scope *scope, const struct start *start, const char *path,
                         struct plain *plain)
 {
-    *plain = (struct plain){.dir = start->fd, .path = path};
+    plain->dir = start->fd;
+    plain->path = path;
     if (path[0] == '/' && scope->view->root != VIEW_SELF) {
         plain->dir = scope->view->root;
         plain->path += strspn(path, "/");
         if (plain->path[0] == '\0')
             plain->path = ".";
     }
-    if (path[0] != '/' && start->at != NULL) {
-        plain->at = *start->at;
-        return true;
-    }
-    decide_start(scope->policy, &plain->at);
     if (path[0] == '/')
-        return true;
-    return start->path != NULL && decide_follow(scope->policy, &plain->at, start->path);
+        return follow_absolute(scope, path, &plain->at);
+    if (start->at != NULL)
+        plain->at = *start->at;
+    else if (start->path == NULL || !follow_absolute(scope, start->path, &plain->at))
+        return false;
+    return decide_follow(scope->policy, &plain->at, path);
 }
 
 /* Whether an answer to a plain call says nothing about the path itself. */
@@ -54,8 +68,7 @@ static struct policy_at look_up(const struct scope *scope, const char *text)
 {
     struct policy_at at;
 
-    decide_start(scope->policy, &at);
-    decide_follow(scope->policy, &at, text);
+    follow_absolute(scope, text, &at);
     return at;
 }
 
@@ -122,8 +135,7 @@ static int open_plain(const struct scope *scope, const struct start *start, cons
 {
     struct plain plain;
 
-    if (!plain_begin(scope, start, path, &plain) ||
-        !decide_follow(scope->policy, &plain.at, path) ||
+    if (!follow_text(scope, start, path, &plain) ||
         !decide_here(scope->policy, &plain.at, intent_of(flags)).allowed ||
         !may_create(scope, &plain.at, flags))
         return -ELOOP;
@@ -325,8 +337,7 @@ static int lookup_plain(const struct scope *scope, const struct start *start, co
 {
     struct plain plain;
 
-    if (!plain_begin(scope, start, path, &plain) ||
-        !decide_follow(scope->policy, &plain.at, path) ||
+    if (!follow_text(scope, start, path, &plain) ||
         !decide_here(scope->policy, &plain.at, intent).allowed)
         return -ELOOP;
     return os_open_plain(plain.dir, plain.path, O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW), 0);
@@ -392,8 +403,7 @@ static int stat_name(const struct scope *scope, const struct start *start, const
     int error;
 
     if (whole.length == 0 || strchr(name, '/') != NULL || name_is_dotdot(whole) ||
-        !plain_begin(scope, start, name, &plain) ||
-        !decide_follow(scope->policy, &plain.at, name) ||
+        !follow_text(scope, start, name, &plain) ||
         !decide_here(scope->policy, &plain.at, INTENT_STAT).allowed)
         return -ELOOP;
     error = os_fstatat(plain.dir, name, st, AT_SYMLINK_NOFOLLOW);
@@ -436,15 +446,17 @@ static void set_name(struct place *place, struct name name, bool slash)
     place->name[length] = '\0';
 }
 
-/* Fills in a place whose name is allowed. */
-static void settle(struct place *place, int dir, bool owns, struct name leaf,
-                   const struct policy_at *at)
+/* Makes the place that of a name in a directory, if the policy allows it. What is left to fill in
+ * is the directory's descriptor. */
+static bool admit(const struct scope *scope, const struct policy_at *above, struct name leaf,
+                  enum name_use use, struct place *place)
 {
-    place->dir = dir;
-    place->owns = owns;
-    place->allowed = true;
-    place->at = *at;
+    place->above = *above;
+    place->at = *above;
+    decide_step(scope->policy, &place->at, leaf);
+    place->allowed = decide_here(scope->policy, &place->at, intent_of_use(use)).allowed;
     set_name(place, leaf, leaf.text[leaf.length] == '/');
+    return place->allowed;
 }
 
 static int parent_plain(const struct scope *scope, const struct start *start, const char *path,
@@ -454,44 +466,38 @@ static int parent_plain(const struct scope *scope, const struct start *start, co
     struct plain plain;
     struct name leaf;
     size_t length;
-    int dir;
 
     if (!path_split(path, &length, &leaf) || length >= sizeof parent)
         return -ELOOP;
     memcpy(parent, path, length);
     parent[length] = '\0';
-    if (!plain_begin(scope, start, length == 0 ? leaf.text : parent, &plain) ||
-        !decide_follow(scope->policy, &plain.at, parent))
+    if (!follow_text(scope, start, parent, &plain) || !admit(scope, &plain.at, leaf, use, place))
         return -ELOOP;
-    decide_step(scope->policy, &plain.at, leaf);
-    if (!decide_here(scope->policy, &plain.at, intent_of_use(use)).allowed)
-        return -ELOOP;
-    dir = plain.dir;
-    if (length > 0)
-        dir = os_open_plain(plain.dir, plain.path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
-    if (length > 0 && dir < 0)
-        return dir;
-    settle(place, dir, length > 0, leaf, &plain.at);
-    return 0;
+    place->owns = length > 0;
+    place->dir = plain.dir;
+    if (length == 0)
+        return 0;
+    place->dir = os_open_plain(plain.dir, plain.path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    return place->dir < 0 ? place->dir : 0;
 }
 
 static int parent_by_asking(const struct scope *scope, const struct start *start, const char *path,
                             enum name_use use, struct place *place)
 {
     struct asked asked;
-    struct policy_at at;
+    struct policy_at above;
     struct name leaf;
     int error = ask_parent(scope->view, start, path, &asked, &leaf);
 
     if (error < 0)
         return error;
-    at = look_up(scope, asked.text);
-    decide_step(scope->policy, &at, leaf);
-    if (!decide_here(scope->policy, &at, intent_of_use(use)).allowed) {
+    above = look_up(scope, asked.text);
+    if (!admit(scope, &above, leaf, use, place)) {
         os_close(asked.fd);
         return -ELOOP;
     }
-    settle(place, asked.fd, true, leaf, &at);
+    place->dir = asked.fd;
+    place->owns = true;
     return 0;
 }
 
@@ -506,6 +512,7 @@ static int parent_by_walk(const struct scope *scope, struct walk *walk, enum nam
     if (error < 0)
         return error;
     set_name(place, walk->leaf.length > 0 ? walk->leaf : root, walk->slash);
+    place->above = look_up(scope, walk->path.text);
     /* What is no name the kernel refuses by itself, whatever is done with it. */
     if (walk_has_name(walk)) {
         error = walk_name_place(walk);
@@ -648,6 +655,35 @@ static int rename_places(const struct scope *scope, const struct place *from,
     return os_renameat(from->dir, from->name, to->dir, to->name, flags);
 }
 
+/* Whether two paths have the same text but for their last names. */
+static bool share_parent(const struct start *old_start, const char *old_path,
+                         const struct start *new_start, const char *new_path)
+{
+    struct name leaf;
+    size_t old_length;
+    size_t new_length;
+
+    return new_path != NULL && path_split(old_path, &old_length, &leaf) &&
+           path_split(new_path, &new_length, &leaf) && old_length == new_length &&
+           memcmp(old_path, new_path, old_length) == 0 &&
+           (new_path[0] == '/' || old_start->fd == new_start->fd);
+}
+
+/* The place of another name beside the one in `from`. False if it is refused. */
+static bool find_beside(const struct scope *scope, const struct place *from, const char *path,
+                        enum name_use use, struct place *to)
+{
+    struct name leaf;
+    size_t length;
+
+    if (!from->allowed || !path_split(path, &length, &leaf) ||
+        !admit(scope, &from->above, leaf, use, to))
+        return false;
+    to->dir = from->dir;
+    to->owns = false;
+    return true;
+}
+
 int place_rename(const struct scope *scope, const struct start *old_start, const char *old_path,
                  const struct start *new_start, const char *new_path, unsigned flags,
                  struct report *report)
@@ -662,8 +698,10 @@ int place_rename(const struct scope *scope, const struct start *old_start, const
     error = find_parent(scope, old_start, old_path, NAME_GONE, &from, report);
     if (error < 0)
         return error;
-    /* Of two refusals the first is reported. */
-    error = find_parent(scope, new_start, new_path, use, &to, from.allowed ? report : NULL);
+    /* The usual rename is that of x.tmp to x. Of two refusals the first is reported. */
+    if (!share_parent(old_start, old_path, new_start, new_path) ||
+        !find_beside(scope, &from, new_path, use, &to))
+        error = find_parent(scope, new_start, new_path, use, &to, from.allowed ? report : NULL);
     if (error == 0) {
         error = rename_places(scope, &from, &to, flags, report);
         place_release(&to);

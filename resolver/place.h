@@ -23,6 +23,8 @@
 struct scope {
     const struct policy *policy;
     const struct view *view;
+    const struct start
+        *home; /* NULL, or where most paths lie, path and look-up known: saves steps */
 };
 
 /* Why a call was refused, for whoever wants to tell. Filled in on -EACCES from the policy only. */
@@ -59,7 +61,8 @@ struct place {
     bool owns;               /* whether place_release closes dir */
     bool allowed;            /* what the policy says of the name; always true for the caller */
     char name[NAME_MAX + 3]; /* with a trailing slash, if the path had one: it matters */
-    struct policy_at at;     /* where the look-up stands */
+    struct policy_at above;  /* where the look-up stands at the directory ... */
+    struct policy_at at;     /* ... and at the name */
 };
 
 /* The parent and the last name, which is never followed: for unlinkat, mkdirat, renameat ... */

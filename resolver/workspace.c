@@ -142,8 +142,8 @@ ssize_t cordon_workspace_resolve(const cordon_workspace *workspace, enum cordon_
 int cordon_workspace_open(const cordon_workspace *workspace, const char *path, int flags,
                           mode_t mode)
 {
-    struct scope scope = {.policy = workspace->policy, .view = &view_self};
     struct start start = start_of(workspace);
+    struct scope scope = {.policy = workspace->policy, .view = &view_self, .home = &start};
     struct report report = {.denied = false};
     int fd = place_open(&scope, &start, path, flags, mode, &report);
 

@@ -263,7 +263,8 @@ static int enter(const struct image *image, struct trouble *trouble)
     const struct seccomp_wants wants = {
         .unix_sockets = image->net != NET_OPEN || ruleset_abi() >= 6,
         .internet = image->net == NET_OPEN,
-        .own_pids = true,
+        /* Of a namespace of processes bwrap is the first. */
+        .own_pids = getppid() == 1,
     };
 
     return confine(image, landlock, &wants, trouble);
@@ -291,13 +292,16 @@ static enum holder holds_net(const struct image *image)
 
 static const char *const *gaps(void)
 {
-    static const char *const list[] = {
+    static const char *list[] = {
         "patterns, and denied or protected paths that were not there at the start",
         "connecting to sockets that lie in what is granted for reading",
         "the name of the terminal: it has none inside, but works",
         NULL,
+        NULL,
     };
 
+    if (bwrap_needs_host_proc() && ruleset_abi() < 6)
+        list[3] = "signals to other processes of the same user, since /proc is masked here";
     return list;
 }
 

@@ -116,21 +116,12 @@ struct adder {
     size_t count;
 };
 
-/* The canonical text of what exists, or a negative errno. */
-static int canonical(const char *path, char text[PATH_MAX])
+/* The text of a walk to the end of `path`. */
+static int walk_to(const char *path, char text[PATH_MAX])
 {
     struct walk *walk;
-    int error = -ELOOP;
-    int fd =
-        path_is_canonical(path) ? os_open_plain(AT_FDCWD, path, O_PATH | O_CLOEXEC, 0) : -ELOOP;
+    int error = resolve_existing(path, &walk);
 
-    if (fd >= 0) {
-        os_close(fd);
-        return snprintf(text, PATH_MAX, "%s", path) < PATH_MAX ? 0 : -ENAMETOOLONG;
-    }
-    if (fd == -ENOENT)
-        return fd;
-    error = resolve_existing(path, &walk);
     if (error < 0)
         return error;
     if (walk->path.length >= PATH_MAX)
@@ -139,6 +130,39 @@ static int canonical(const char *path, char text[PATH_MAX])
         snprintf(text, PATH_MAX, "%s", walk->path.length == 0 ? "/" : walk->path.text);
     walk_free(walk);
     return error;
+}
+
+/* If the last name of `path` is a link with a simple target: the path that it stands for. */
+static bool step_over_link(const char *path, char next[PATH_MAX])
+{
+    char target[PATH_MAX];
+    ssize_t length = os_readlink(AT_FDCWD, path, target, sizeof target - 1);
+    int parent = (int)(strrchr(path, '/') - path);
+
+    if (length <= 0)
+        return false;
+    target[length] = '\0';
+    return snprintf(next, PATH_MAX, "%.*s%s%s", target[0] == '/' ? 0 : parent, path,
+                    target[0] == '/' ? "" : "/", target) < PATH_MAX &&
+           path_is_canonical(next);
+}
+
+/* The canonical text of what exists, or a negative errno. For most paths that is one system call,
+ * for those like /bin three; the rest is left to the walker. */
+static int canonical(const char *path, char text[PATH_MAX])
+{
+    char next[PATH_MAX];
+    int fd =
+        path_is_canonical(path) ? os_open_plain(AT_FDCWD, path, O_PATH | O_CLOEXEC, 0) : -EXDEV;
+
+    if (fd == -ELOOP && step_over_link(path, next)) {
+        path = next;
+        fd = os_open_plain(AT_FDCWD, path, O_PATH | O_CLOEXEC, 0);
+    }
+    if (fd < 0)
+        return fd == -ENOENT ? fd : walk_to(path, text);
+    os_close(fd);
+    return snprintf(text, PATH_MAX, "%s", path) < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
 /* "DIRECTORY/NAME". False if that is too long for anything to be there. */
@@ -167,12 +191,12 @@ static bool is_open(const struct adder *adder, const char *path)
     return false;
 }
 
-static int open_for_reading(struct adder *adder, const char *path)
+/* `text` is canonical. */
+static int open_place(struct adder *adder, const char *text)
 {
-    char text[PATH_MAX];
     char **opened;
 
-    if (canonical(path, text) < 0 || is_open(adder, text))
+    if (is_open(adder, text))
         return 0;
     /* Not the whole tree, nor a home directory. */
     if (strcmp(text, "/") == 0 ||
@@ -187,6 +211,13 @@ static int open_for_reading(struct adder *adder, const char *path)
         return -ENOMEM;
     adder->count++;
     return add(adder, RULE_READ, text);
+}
+
+static int open_for_reading(struct adder *adder, const char *path)
+{
+    char text[PATH_MAX];
+
+    return canonical(path, text) < 0 ? 0 : open_place(adder, text);
 }
 
 static int add_system(struct adder *adder)
@@ -216,7 +247,9 @@ static int open_below_home(struct adder *adder, const char *name)
 {
     char path[PATH_MAX];
 
-    return join(path, adder->around->home, name) ? open_for_reading(adder, path) : 0;
+    if (!join(path, adder->around->home, name) || is_open(adder, path))
+        return 0;
+    return open_for_reading(adder, path);
 }
 
 /* Opens the toolchain that this directory of PATH belongs to. Returns 1 if it is in the table. */
@@ -252,12 +285,12 @@ static int open_directory(struct adder *adder, const char *directory)
         return 0;
     if (home != NULL) {
         found = open_toolchain(adder, directory);
-        if (found == 0)
+        if (found == 0 && strcmp(directory, text) != 0)
             found = open_toolchain(adder, text);
     }
     if (found != 0)
         return found < 0 ? found : 0;
-    return open_for_reading(adder, text);
+    return open_place(adder, text);
 }
 
 static int add_path(struct adder *adder)

@@ -92,11 +92,14 @@ static const char *const *gaps(void)
         int until;
         const char *text;
     } all[] = {
-        {INT32_MAX, "denied and protected paths inside a grant, and patterns"},
-        {INT32_MAX, "metadata of files outside: stat, access, readlink, chdir, inotify to see it; "
-                    "chmod, chown, utime and xattr to change it as far as the file's mode allows"},
-        {INT32_MAX, "System V IPC and POSIX message queues of the same user"},
-        {INT32_MAX, "names, command lines and priorities of other processes"},
+        {INT32_MAX, "deny and protect inside of a grant, and patterns"},
+        {INT32_MAX, "metadata of files outside: stat, access, readlink, chdir and inotify see it; "
+                    "chmod, chown, utime and xattr change it where the file's owner could"},
+        {INT32_MAX, "System V shared memory, semaphores and message queues, and POSIX message "
+                    "queues of the same user"},
+        {INT32_MAX, "other terminals of the same user, where /dev/pts is granted"},
+        {INT32_MAX, "command lines of other processes, and their priority and scheduling if they "
+                    "are the same user's"},
         {6, "signals to other processes of the same user (Linux 6.12)"},
         {5, "ioctl on the devices that are granted for reading (Linux 6.10)"},
         {3, "truncate of files outside (Linux 6.2)"},

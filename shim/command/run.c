@@ -125,8 +125,6 @@ static void become(const void *data, struct failure *failure)
         fail(failure, EXIT_SETUP, session->preload, strerror(errno));
         return;
     }
-    if (strncmp(session->cache, session->tmp, strlen(session->tmp)) == 0 && session->tmp[0] != '\0')
-        mkdir(session->cache, 0700);
     if (run->handshake[1] >= 0)
         fcntl(run->handshake[1], F_SETFD, 0);
     if (environment_add_shim(session, run->handshake[1]) < 0) {
@@ -195,9 +193,8 @@ static int guard(struct run *run, struct outcome *outcome)
     const struct session *session = &run->session;
     struct guarded guarded = {
         .tmp = session->options->tmp == TMP_PRIVATE ? session->tmp : NULL,
-        .cache = session->cache_fd >= 0 ? session->cache : NULL,
-        .cache_fd = session->cache_fd,
-        .cache_levels = session->cache_levels,
+        .cache = session->cache,
+        .cache_home = session->cache_home[0] != '\0' ? session->cache_home : NULL,
         .below = session->backend->wrap != NULL ? 2 : 0,
         .become = become,
         .data = run,

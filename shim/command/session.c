@@ -197,7 +197,7 @@ int session_begin(struct session *session, const struct options *options, bool d
     const char *home = getenv("HOME");
     int status;
 
-    *session = (struct session){.options = options, .cache_fd = -1};
+    *session = (struct session){.options = options};
     if (home == NULL || home[0] != '/' || realpath(home, session->home) == NULL)
         session->home[0] = '\0';
     status = find_own(session);
@@ -210,7 +210,7 @@ int session_begin(struct session *session, const struct options *options, bool d
     if (status == 0)
         status = find_log(session, dry);
     if (status == 0)
-        cache_begin(session, dry);
+        cache_find(session);
     if (status == 0)
         status = build_policy(session);
     if (status == 0)
@@ -279,8 +279,6 @@ void session_end(struct session *session)
     /* If there was a run its directory is gone. */
     if (session->options->tmp == TMP_PRIVATE && session->tmp[0] != '\0')
         rmdir(session->tmp);
-    if (session->cache_fd >= 0)
-        close(session->cache_fd);
     free(session->policy);
     free(session->image);
 }

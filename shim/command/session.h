@@ -18,12 +18,11 @@ struct session {
     char home[PATH_MAX];
     char command[PATH_MAX]; /* this program */
     char shim[PATH_MAX];
-    char preload[PATH_MAX]; /* the shim by a name that LD_PRELOAD can carry */
-    char tmp[PATH_MAX];     /* does not exist yet, if it is private */
-    char cache[PATH_MAX];
+    char preload[PATH_MAX];    /* the shim by a name that LD_PRELOAD can carry */
+    char tmp[PATH_MAX];        /* does not exist yet, if it is private */
+    char cache[PATH_MAX];      /* for the caches of tools */
+    char cache_home[PATH_MAX]; /* where it is to be kept, if it is temporary */
     char log[PATH_MAX];
-    int cache_fd;     /* locked; -1: none of our own */
-    int cache_levels; /* how many directories, from the last, go again if they are empty */
     struct policy *policy;
     struct image *image;
     const struct backend *backend; /* NULL until one is chosen */

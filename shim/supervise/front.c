@@ -111,9 +111,9 @@ static void pass_on(int guardian, const struct signalfd_siginfo *info)
 }
 
 /* Until there is an outcome, or no guardian any more. */
-static bool wait_for_outcome(int guardian, int signals, int cache, struct outcome *outcome)
+static bool wait_for_outcome(int guardian, int signals, struct outcome *outcome)
 {
-    const int kept[] = {guardian, signals, cache};
+    const int kept[] = {guardian, signals};
     struct pollfd fds[] = {{.fd = guardian, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
 
     for (;;) {
@@ -129,7 +129,7 @@ static bool wait_for_outcome(int guardian, int signals, int cache, struct outcom
         if (recv(guardian, &message, sizeof message, 0) != (ssize_t)sizeof message)
             return false;
         if (message.kind == MESSAGE_STARTED)
-            keep_only(kept, 3);
+            keep_only(kept, 2);
         if (message.kind == MESSAGE_STOPPED)
             stop(guardian, message.signal);
         if (message.kind == MESSAGE_OUTCOME) {
@@ -147,7 +147,7 @@ static void watch(const struct guarded *guarded, int guardian, pid_t pid, struct
     signals_fill(&all);
     signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
     /* Without the descriptor we would be deaf; a guardian whose cordon is gone cleans up. */
-    if (signals < 0 || !wait_for_outcome(guardian, signals, guarded->cache_fd, outcome)) {
+    if (signals < 0 || !wait_for_outcome(guardian, signals, outcome)) {
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
         *outcome = (struct outcome){.kind = OUTCOME_LOST, .status = -1};

@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -46,16 +45,29 @@ static void forget(int *fd)
     *fd = -1;
 }
 
-/* Only if no other run in the same workspace holds it; what is not empty stays. */
-static void drop_cache(const struct guarded *guarded)
+/* Makes the last two directories of the path and the one that they lie in. */
+static bool make_home(const char *path)
 {
-    char path[PATH_MAX];
+    char part[PATH_MAX];
+    size_t length = strlen(path);
 
-    if (flock(guarded->cache_fd, LOCK_EX | LOCK_NB) < 0)
-        return;
-    snprintf(path, sizeof path, "%s", guarded->cache);
-    for (int i = 0; i < guarded->cache_levels && rmdir(path) == 0; i++)
-        *strrchr(path, '/') = '\0';
+    for (int above = 2; above >= 0; above--) {
+        size_t end = length;
+        for (int i = 0; i < above; i++)
+            while (end > 1 && path[--end] != '/')
+                ;
+        snprintf(part, sizeof part, "%.*s", (int)end, path);
+        if (mkdir(part, 0700) < 0 && errno != EEXIST)
+            return false;
+    }
+    return true;
+}
+
+/* On another file system an empty one is made: then the next run fills it. */
+static void keep_cache(const char *cache, const char *home)
+{
+    if (access(cache, F_OK) == 0 && make_home(home))
+        rename(cache, home);
 }
 
 void clean_up(const struct guarded *guarded, struct outcome *outcome)
@@ -64,12 +76,12 @@ void clean_up(const struct guarded *guarded, struct outcome *outcome)
 
     if (!tree_end(END_SECONDS))
         outcome->left = true;
+    if (guarded->cache_home != NULL)
+        keep_cache(guarded->cache, guarded->cache_home);
     if (guarded->tmp != NULL)
         error = directory_remove(guarded->tmp);
     if (error < 0 && error != -ENOENT)
         outcome->left = true;
-    if (guarded->cache != NULL)
-        drop_cache(guarded);
 }
 
 static void tell(struct watch *watch, const struct message *message)
@@ -249,7 +261,7 @@ static void hear_the_rest(struct watch *watch)
 static bool settle(struct watch *watch, pid_t parent)
 {
     sigset_t children;
-    const int kept[] = {watch->cordon, watch->report, watch->handshake, watch->guarded->cache_fd};
+    const int kept[] = {watch->cordon, watch->report, watch->handshake};
 
     setpgid(0, 0);
     keep_only(kept, sizeof kept / sizeof kept[0]);

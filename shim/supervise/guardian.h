@@ -34,11 +34,11 @@ struct failure {
 };
 
 struct guarded {
-    const char *tmp;   /* a directory to be made for this run and removed after it; or NULL */
-    const char *cache; /* a directory that is removed if it is empty; or NULL */
-    int cache_fd;      /* that directory, locked as long as it is in use; or -1 */
-    int cache_levels;  /* ... and how many directories above it, counting itself, go with it */
-    int below;         /* how many processes stand between ours and the command, such as bwrap's */
+    const char *tmp;        /* a directory to be made for this run and removed after it; or NULL */
+    const char *cache;      /* a directory in there that may come to be ... */
+    const char *cache_home; /* ... and then is kept under this name, or at least an empty one is;
+                               or NULL */
+    int below; /* how many processes stand between ours and the command, such as bwrap's */
 
     /* A pipe on which the shim says that it is there; the second end is for the command. Both -1:
      * it need not. */

@@ -44,6 +44,7 @@
 /* What one call works on. */
 struct work {
     struct scope scope;
+    struct start home; /* the workspace, as a shim would know it */
     struct start start;
     bool confirm; /* the start is a descriptor that is known, but has to be looked at again */
     char path[PATH_MAX];
@@ -373,7 +374,8 @@ static void set_targets(struct task *task, enum group group, enum shape shape)
 static void set_start(const struct bench *bench, const struct shelf *shelf, enum from from,
                       struct work *work)
 {
-    work->scope = (struct scope){.policy = shelf->policy, .view = &view_self};
+    work->home = (struct start){.fd = AT_FDCWD, .path = ws_dir, .at = &shelf->at_ws};
+    work->scope = (struct scope){.policy = shelf->policy, .view = &view_self, .home = &work->home};
     if (from == FROM_CWD || from == FROM_ROOT)
         work->start = (struct start){.fd = AT_FDCWD, .path = ws_dir, .at = &shelf->at_ws};
     else if (from == FROM_UNKNOWN)

@@ -309,6 +309,8 @@ void call_cordon(const struct call *call, const struct tree *tree, int side,
         decide_follow(policy, &at[i], origin[i].text);
         if (call->from[i].knowledge == KNOWS_VERDICT)
             start[i].at = &at[i];
+        if (start[i].at != NULL && scope.home == NULL)
+            scope.home = &start[i];
     }
     int next = next_fd();
     errno = ERRNO_MARK;

@@ -75,6 +75,17 @@ fresh()
         { [ -z "$as" ] || chown -R 65534:65534 "$ws" "$home" "$out" "$scratch"; }
 }
 
+# What cordon keeps for the workspace between runs is in its place there.
+beyond()
+{
+    tree "$out"
+    [ "$case_home" != "$home" ] || {
+        rm -rf "$home/.cache/cordon"
+        [ ! -d "$home/.cache" ] || rmdir --ignore-fail-on-non-empty "$home/.cache"
+        tree "$home"
+    }
+}
+
 # A line for each file: kind, mode, owner, links, name, target, and the sum of what is in it.
 tree() # DIRECTORY PATTERN...
 {
@@ -125,12 +136,6 @@ on_side() # SIDE COMMAND...
     native) by_hand "$@" ;;
     *) bare "$tmp/bin/cordon" run -C "$ws" -b "$side" -- "$@" ;;
     esac
-}
-
-beyond()
-{
-    tree "$out"
-    [ "$case_home" != "$home" ] || tree "$home" './.cache/*'
 }
 
 prepare()

@@ -36,6 +36,7 @@ jobs_inside='> PS1="ok> "; echo ready-$((1+1))
 < status=130
 > (trap "echo caught-\$((1+1)); exit 3" INT; echo up-$((2+1)); read -r line); echo status=$?
 < up-3
+. 0.2
 ^ C
 < caught-2
 < status=3
@@ -87,6 +88,7 @@ job_outside='> PS1="ok> "; echo ready-$((1+1))
 < status=130
 > $C sh -c "trap \"echo caught-\$((1+1)); exit 3\" INT; echo up-\$((2+1)); read -r line"; echo status=$?
 < up-3
+. 0.2
 ^ C
 < caught-2
 < status=3

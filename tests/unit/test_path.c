@@ -101,6 +101,50 @@ TEST dotdot_is_found(void)
     PASS();
 }
 
+TEST splitting(void)
+{
+    static const struct {
+        const char *text;
+        const char *parent; /* NULL: the last component is no name */
+        const char *leaf;
+    } rows[] = {
+        {"a", "", "a"},           {"a/b", "a/", "b"},
+        {"/a", "/", "a"},         {"a/b//c/", "a/b//", "c"},
+        {"/a/..b", "/a/", "..b"}, {"../...", "../", "..."},
+        {"", NULL, NULL},         {"/", NULL, NULL},
+        {".", NULL, NULL},        {"a/..", NULL, NULL},
+        {"a/./", NULL, NULL},
+    };
+    char longest[NAME_MAX + 2] = "";
+    struct name leaf;
+    size_t parent;
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        ASSERT_EQm(rows[i].text, rows[i].parent != NULL, path_split(rows[i].text, &parent, &leaf));
+        if (rows[i].parent == NULL)
+            continue;
+        ASSERT_EQm(rows[i].text, strlen(rows[i].parent), parent);
+        ASSERT_EQm(rows[i].text, strlen(rows[i].leaf), leaf.length);
+        ASSERT_EQm(rows[i].text, rows[i].text + parent, leaf.text);
+    }
+    memset(longest, 'n', NAME_MAX);
+    ASSERT(path_split(longest, &parent, &leaf));
+    longest[NAME_MAX] = 'n';
+    ASSERT_FALSE(path_split(longest, &parent, &leaf));
+    PASS();
+}
+
+TEST the_text_of_what_is_deleted(void)
+{
+    ASSERT(path_says_deleted("/a (deleted)"));
+    ASSERT(path_says_deleted("/ (deleted)"));
+    ASSERT_FALSE(path_says_deleted("/a (deleted)/b"));
+    ASSERT_FALSE(path_says_deleted(" (deleted)"));
+    ASSERT_FALSE(path_says_deleted("/a"));
+    ASSERT_FALSE(path_says_deleted(""));
+    PASS();
+}
+
 TEST cleaning(void)
 {
     static const struct {
@@ -187,6 +231,8 @@ SUITE(path_text)
     RUN_TEST(canonical);
     RUN_TEST(below_is_by_component);
     RUN_TEST(dotdot_is_found);
+    RUN_TEST(splitting);
+    RUN_TEST(the_text_of_what_is_deleted);
     RUN_TEST(cleaning);
     RUN_TEST(room);
     RUN_TEST(pop_stops_at_the_root);

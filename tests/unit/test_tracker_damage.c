@@ -50,7 +50,8 @@ static int attach_forged(const struct tracker_memory *header, off_t length, int 
         close(fd);
     if (error == 0)
         tracker_detach(&tracker);
-    else if (memcmp(&tracker, &untouched, sizeof tracker) != 0)
+    else if (tracker.memory != untouched.memory || tracker.size != untouched.size ||
+             tracker.slots != untouched.slots || tracker.journal != untouched.journal)
         error = -EIO;
     return error;
 }

@@ -8,7 +8,7 @@ inside()
     echo text >tree/dir/file
     ln tree/dir/file tree/hard
     ln -s dir/file tree/soft
-    touch -d @1000000000 tree/numbers tree/dir/file
+    touch -h -d @1000000000 tree/numbers tree/dir/file tree/soft
     chmod 600 tree/dir/file
     cp -a tree copy
     stat -c '%n %Y %a %h' copy/numbers copy/hard copy/soft

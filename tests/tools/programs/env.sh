@@ -7,7 +7,7 @@ inside()
     env -i /usr/bin/env
     env -i A=b /usr/bin/env -i C=d /usr/bin/env
     env -u HOME A=b sh -c 'echo ${HOME-none} $A'
-    env | cut -d= -f1 | grep -e PRELOAD -e CORDON || echo clean
+    env | cut -d= -f1 | grep -e PRELOAD -e CORDON_IMAGE -e CORDON_HANDSHAKE || echo clean
     sh -c 'unset LD_PRELOAD; LD_PRELOAD= cat file'
 }
 

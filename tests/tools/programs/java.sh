@@ -14,7 +14,7 @@ class Main {
         System.out.print(Files.readString(path));
         Files.createDirectories(Path.of("a/b"));
         Files.move(path, Path.of("a/b/file"));
-        Path temporary = Files.createTempFile("x", "y");
+        Path temporary = Files.createTempFile(Path.of("a"), "x", "y");
         Files.copy(Path.of("a/b/file"), temporary, StandardCopyOption.REPLACE_EXISTING);
         System.out.println(Files.size(temporary) + " " + Files.exists(Path.of("none")));
         Files.delete(temporary);

@@ -16,7 +16,8 @@ inside()
     tar -cf archive.tar tree
     tar -tvf archive.tar
     mkdir copy && tar -C copy -xpf archive.tar
-    find copy -printf '%y %m %n %P %l %Ts\n' | grep -v '^l' | sort
+    find copy -printf '%y %m %n %P %l\n' | sort
+    stat -c '%n %Y' copy/tree copy/tree/file copy/tree/dir
     tar -czf archive.tgz --exclude=dir tree && tar -tzf archive.tgz
     gzip -l archive.tgz | wc -l
     tar -C copy -xf archive.tar

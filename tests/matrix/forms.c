@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "matrix.h"
+
+#define NAME_64 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+const struct form forms[] = {
+    /* inside, by the letter */
+    {NULL, "file", INSIDE},
+    {NULL, "dir", INSIDE},
+    {NULL, "empty", INSIDE},
+    {NULL, "./file", INSIDE},
+    {NULL, "dir//inner", INSIDE},
+    {NULL, "dir/.", INSIDE},
+    {NULL, ".", INSIDE},
+    {NULL, "@/ws/file", INSIDE},
+    {NULL, "@/ws/dir/inner", INSIDE},
+    {NULL, "@/ws/empty/", INSIDE},
+    {NULL, "//proc/self/cwd/file", INSIDE},
+    /* with ".." */
+    {NULL, "dir/../file", INSIDE},
+    {NULL, "dir/..", INSIDE},
+    {NULL, "..//ws/file", INSIDE},
+    {NULL, "@/out/../ws/dir/inner", INSIDE},
+    /* through links */
+    {NULL, "link", INSIDE},
+    {NULL, "dlink", INSIDE},
+    {NULL, "dlink/inner", INSIDE},
+    {NULL, "dlink/../file", INSIDE},
+    {NULL, "dangling", INSIDE},
+    {NULL, "loop", INSIDE},
+    {NULL, "out/back", LINK_IN},
+    /* slashes behind */
+    {NULL, "file/", INSIDE},
+    {NULL, "dir/", INSIDE},
+    {NULL, "empty//", INSIDE},
+    {NULL, "link/", INSIDE},
+    {NULL, "dlink/", INSIDE},
+    {NULL, "dangling/", INSIDE},
+    /* not there */
+    {NULL, "", INSIDE},
+    {NULL, "missing", INSIDE},
+    {NULL, "missing/", INSIDE},
+    {NULL, "missing/x", INSIDE},
+    {NULL, "file/x", INSIDE},
+    {NULL, "file/..", INSIDE},
+    {NULL, NAME_64 NAME_64 NAME_64 NAME_64, INSIDE},
+    /* from a descriptor */
+    {"ws/dir", "inner", INSIDE},
+    {"ws/dir", "../file", INSIDE},
+    {"ws/dir", "new", INSIDE},
+    {"ws", "dlink/inner", INSIDE},
+    {"ws", "empty", INSIDE},
+    {"ws", "@/ws/file", INSIDE},
+    {"out", "../ws/file", INSIDE},
+    {"ws/file", "x", INSIDE},
+    {"none", "file", INSIDE},
+    /* outside */
+    {NULL, "../out/secret", OUTSIDE},
+    {NULL, "@/out/secret", OUTSIDE},
+    {NULL, "@/out/secret/", OUTSIDE},
+    {NULL, "@/out/dir", OUTSIDE},
+    {NULL, "@/out/dir/inner", OUTSIDE},
+    {NULL, "@/out/empty", OUTSIDE},
+    {NULL, "@/out/empty/", OUTSIDE},
+    {NULL, "@/out/new", OUTSIDE},
+    {NULL, "@/out/missing/x", OUTSIDE},
+    {NULL, "@/out/secret/x", OUTSIDE},
+    {NULL, "dir/../../out/secret", OUTSIDE},
+    {NULL, "out/secret", OUTSIDE},
+    {NULL, "out/empty", OUTSIDE},
+    {NULL, "out/new", OUTSIDE},
+    {NULL, "out/.", OUTSIDE},
+    {NULL, "outfile", LINK_OUT},
+    {NULL, "outnew", LINK_OUT},
+    {NULL, "absolute", LINK_OUT},
+    {NULL, "/proc/self/cwd/../out/secret", OUTSIDE},
+    {NULL, "/proc/self/root@/out/secret", OUTSIDE},
+    {"out", "secret", OUTSIDE},
+    {"out", "empty", OUTSIDE},
+    {"out", "new", OUTSIDE},
+    {"out/dir", "../secret", OUTSIDE},
+    {"ws/dir", "../../out/secret", OUTSIDE},
+    {"ws", "out/secret", OUTSIDE},
+};
+
+const size_t form_count = sizeof forms / sizeof *forms;
