@@ -160,7 +160,8 @@ static void load(char *const envp[])
         take_image(value);
     else
         make_image(envp);
-    load_hold.scope = (struct scope){image_policy(load_hold.image), &view_self};
+    load_hold.scope =
+        (struct scope){.policy = image_policy(load_hold.image), .view = &view_self};
     make_preload();
     where_load();
 }
