@@ -257,11 +257,12 @@ static int open_toolchain(struct adder *adder, const char *directory)
 {
     const size_t rows = sizeof toolchains / sizeof toolchains[0];
     const size_t columns = sizeof toolchains[0] / sizeof toolchains[0][0];
-    char path[PATH_MAX];
+    char first[PATH_MAX];
 
     for (size_t row = 0; row < rows; row++) {
         int error = 0;
-        if (!join(path, adder->around->home, toolchains[row][0]) || !path_is_below(path, directory))
+        if (!join(first, adder->around->home, toolchains[row][0]) ||
+            !path_is_below(first, directory))
             continue;
         for (size_t i = 0; error == 0 && i < columns && toolchains[row][i] != NULL; i++)
             error = open_below_home(adder, toolchains[row][i]);

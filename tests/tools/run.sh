@@ -140,7 +140,7 @@ END
 wait_for() # TEXT FILE
 {
     i=0
-    until grep -q "$1" "$2" || [ $i -ge 100 ]; do
+    until grep -q "$1" "$2" || [ $i -ge 400 ]; do
         sleep 0.05
         i=$((i + 1))
     done
@@ -399,6 +399,7 @@ esac
 # --- the end: whoever is killed, nothing is left
 gone() # PID...: within a second
 {
+    [ $# -gt 0 ] || return 1
     i=0
     while [ $i -lt 20 ]; do
         left=
@@ -420,7 +421,7 @@ for b in $backends; do
     rm -f pids
     "$cordon" -q -b "$b" -- sh -c "$tree" >"$tmp/said" 2>&1 &
     pid=$!
-    wait_for up "$tmp/said"
+    check "$b: tree_is_up" wait_for up "$tmp/said"
     if [ "$b" = bwrap ]; then # numbers of its own namespace
         pids=$(ps -eo pid=,args= | awk '/sleep 100[0]$/ { print $1 }')
     else
