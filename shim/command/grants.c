@@ -156,6 +156,9 @@ int grants_add(struct policy_builder *builder, const struct session *session)
         status = check(builder, policy_add(builder, RULE_WRITE, session->cache, "default"));
     if (status == 0 && session->log[0] == '/')
         status = check(builder, policy_add(builder, RULE_WRITE, session->log, "--log"));
+    /* bwrap makes one that is the command's alone; with the others it is the machine's. */
+    if (status == 0 && session->backend == &backend_bwrap)
+        status = check(builder, policy_add(builder, RULE_WRITE, "/dev/shm", "default"));
     /* The link to the shim is the program's to read, not to turn elsewhere. */
     if (status == 0 && strcmp(session->preload, session->shim) != 0)
         status = check(builder, policy_add(builder, RULE_PROTECT, session->preload, "default"));

@@ -157,6 +157,8 @@ static int build_policy(struct session *session)
 
     if (builder == NULL)
         return setup_error("out of memory");
+    free(session->policy);
+    session->policy = NULL;
     if (grants_add(builder, session) != 0)
         status = EXIT_SETUP;
     else if ((session->policy = policy_build(builder)) != NULL)
@@ -254,6 +256,8 @@ int session_choose(struct session *session, bool cheaply)
     }
     if (session->backend == NULL)
         return no_wall(&troubles);
+    if (session->backend == &backend_bwrap && build_policy(session) != 0)
+        return EXIT_SETUP;
     return session_image(session, session->backend->name);
 }
 

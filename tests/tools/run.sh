@@ -348,6 +348,14 @@ refused_there() { ! "$tmp/with a space:/cordon" -b native -q -- cat "$tmp/out/se
 expect a_space_in_its_path 0 inside "" "$tmp/with a space:/cordon" -- sh -c 'cat file'
 check a_space_in_its_path_refuses refused_there
 
+# --- what it records
+"$cordon" -l log -- cat "$tmp/out/secret" file >/dev/null 2>&1
+check log_names_the_refusal grep -q '"verdict":"deny".*"hint":"--read' log
+check log_has_one_line test "$(wc -l <log)" -eq 1
+expect observe 0 secret "cordon: --observe: nothing is refused, only recorded" "$cordon" --observe -l log -- cat "$tmp/out/secret"
+check observe_is_recorded grep -q '"verdict":"observe"' log
+rm log
+
 # --- what it prints
 "$cordon" -b native -d '*.pem' --print >"$tmp/print"
 check print_rule has "$tmp/print" "write    shim     default    $tmp/ws"
@@ -369,6 +377,8 @@ case " $backends " in
 *" bwrap "*)
     "$cordon" -b bwrap -d sub/secret.pem --print >"$tmp/print"
     check print_bwrap_deny has "$tmp/print" "deny     kernel   --deny     $tmp/ws/sub/secret.pem"
+    expect shared_memory_of_its_own 0 "" "" "$cordon" -b bwrap -- touch /dev/shm/of-cordon
+    check shared_memory_is_not_the_hosts test ! -e /dev/shm/of-cordon
     expect strict_bwrap 0 inside "" "$cordon" --strict -d sub/secret.pem -- cat file
     ;;
 esac
@@ -392,6 +402,7 @@ expect nested 0 inside "" "$cordon" -- "$cordon" -- cat file
 expect nested_status 9 "" "" "$cordon" -- "$cordon" -- sh -c 'exit 9'
 check nested_does_not_widen sh -c '! "$1" -- "$1" -r "$2/out" -- cat "$2/out/secret" 2>/dev/null' sh "$cordon" "$tmp"
 check nested_narrows sh -c '"$1" -- cat file && ! "$1" -- "$1" -C sub -- cat ../file 2>/dev/null' sh "$cordon"
+expect nested_deny 1 "" "cat: file: Permission denied" "$cordon" -- "$cordon" -d file -- cat file
 case " $backends " in
 *" bwrap "*) expect nested_in_bwrap 0 inside "" "$cordon" -b bwrap -- "$cordon" -- cat file ;;
 esac
