@@ -402,6 +402,11 @@ expect nested 0 inside "" "$cordon" -- "$cordon" -- cat file
 expect nested_status 9 "" "" "$cordon" -- "$cordon" -- sh -c 'exit 9'
 check nested_does_not_widen sh -c '! "$1" -- "$1" -r "$2/out" -- cat "$2/out/secret" 2>/dev/null' sh "$cordon" "$tmp"
 check nested_narrows sh -c '"$1" -- cat file && ! "$1" -- "$1" -C sub -- cat ../file 2>/dev/null' sh "$cordon"
+# One from elsewhere in another: the shim of the outer one is the one that is loaded.
+mkdir "$tmp/elsewhere"
+cp "$BUILD/cordon" "$BUILD/libcordon-shim.so" "$tmp/elsewhere/"
+expect nested_from_elsewhere 0 inside "" "$cordon" -r "$tmp/elsewhere" -- "$tmp/elsewhere/cordon" -- cat file
+check nested_from_elsewhere_denies sh -c '! "$1" -r "$2/elsewhere" -- "$2/elsewhere/cordon" -d file -- cat file 2>/dev/null' sh "$cordon" "$tmp"
 expect nested_deny 1 "" "cat: file: Permission denied" "$cordon" -- "$cordon" -d file -- cat file
 case " $backends " in
 *" bwrap "*) expect nested_in_bwrap 0 inside "" "$cordon" -b bwrap -- "$cordon" -- cat file ;;
