@@ -18,8 +18,6 @@
 #include "argv.h"
 #include "cordon.h"
 
-extern char **environ;
-
 struct cordon_sandbox {
     struct argv options; /* -r PATH and the like */
     const char *network;
@@ -76,7 +74,7 @@ static int add(cordon_sandbox *sandbox, const char *option, const char *value)
         return -EFAULT;
     if (value[0] == '\0')
         return CORDON_EEMPTY;
-    argv_add(&sandbox->options, option, value, NULL);
+    argv_add(&sandbox->options, option, value);
     return sandbox->options.failed ? -ENOMEM : 0;
 }
 
@@ -233,7 +231,7 @@ static int ask(char *const argv[], struct answer *answer)
 {
     int out[2] = {-1, -1};
     int err[2] = {-1, -1};
-    pid_t pid;
+    pid_t pid = 0;
     int error = -EMFILE;
 
     answer->out[0] = answer->err[0] = '\0';
@@ -270,9 +268,9 @@ static int refused(cordon_sandbox *sandbox, const struct answer *answer)
 static void begin(const cordon_sandbox *sandbox, const char *command, struct argv *argv)
 {
     argv_add(argv, command, "run", "--root", sandbox->root, "--net", sandbox->network, "--backend",
-             sandbox->backend, NULL);
-    for (size_t i = 0; i < sandbox->options.count; i++)
-        argv_add(argv, sandbox->options.words[i], NULL);
+             sandbox->backend);
+    if (sandbox->options.count > 0)
+        argv_append(argv, (const char *const *)sandbox->options.words);
 }
 
 /* Which backend it would be. */
@@ -286,7 +284,7 @@ static int consult(cordon_sandbox *sandbox, const char *command)
     int error;
 
     begin(sandbox, command, &argv);
-    argv_add(&argv, "--print", NULL);
+    argv_add(&argv, "--print");
     words = argv_take(&argv);
     if (words == NULL)
         return -ENOMEM;
@@ -315,9 +313,8 @@ static int wrap(cordon_sandbox *sandbox, char *const command[], char ***wrapped)
     if (error < 0)
         return error;
     begin(sandbox, path, &argv);
-    argv_add(&argv, "--", NULL);
-    for (size_t i = 0; command[i] != NULL; i++)
-        argv_add(&argv, command[i], NULL);
+    argv_add(&argv, "--");
+    argv_append(&argv, (const char *const *)command);
     words = argv_take(&argv);
     if (words == NULL)
         return -ENOMEM;

@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -313,7 +314,6 @@ static int capabilities_left(void)
     unsigned long left = 0;
     FILE *file;
     char line[256];
-    char name[16];
 
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     if (caps_drop() != 0)
@@ -322,8 +322,9 @@ static int capabilities_left(void)
         left |= 1UL << kept[i];
     file = fopen("/proc/self/status", "r");
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        unsigned long set;
-        if (sscanf(line, "Cap%15[A-Za-z]: %lx", name, &set) == 2 && (set & ~left) != 0)
+        const char *value = strchr(line, ':');
+        if (strncmp(line, "Cap", 3) == 0 && value != NULL &&
+            (strtoul(value + 1, NULL, 16) & ~left) != 0)
             return 2;
     }
     return file == NULL ? 3 : 0;

@@ -17,8 +17,6 @@
 #include "support_tree.h"
 #include "support_wall.h"
 
-extern char **environ;
-
 static struct tree tree;
 static char path[3 * TREE_TEXT]; /* the PATH, with the build directory in front */
 
