@@ -92,7 +92,7 @@ static enum holder holds(const struct image *image, uint32_t index)
     decide_start(policy, &at);
     if (!decide_follow(policy, &at, path))
         return HELD_BY_SHIM;
-    return ruleset_gives(policy, path) == at.access ? HELD_BY_KERNEL : HELD_BY_SHIM;
+    return ruleset_gives(policy, path) == at.layers[0].access ? HELD_BY_KERNEL : HELD_BY_SHIM;
 }
 
 static enum holder holds_net(const struct image *image)

@@ -8,13 +8,42 @@
 #include "call.h"
 #include "hooks.h"
 #include "next.h"
+#include "os.h"
 
 /* A change of directory that is not judged still has to be known. */
 static long change_raw(const char *path)
 {
     long fd = CALL(SYS_openat, AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-    return fd < 0 ? fd : call_end((int)fd, where_change((int)fd));
+    return fd < 0 ? fd : call_end((int)fd, where_change((int)fd, NULL));
+}
+
+/* Opens the directory if no link leads there: then the text tells where it is, and nobody has to
+ * ask. */
+static int open_plain(const struct call *call, struct policy_at *at)
+{
+    const struct policy *policy = load_hold.scope.policy;
+
+    if (call->path[0] == '/')
+        decide_start(policy, at);
+    else if (call->where.start.at != NULL)
+        *at = call->where.at;
+    else
+        return -ELOOP;
+    if (!decide_follow(policy, at, call->path) || !decide_here(policy, at, INTENT_STAT).allowed)
+        return -ELOOP;
+    return os_open_plain(call->dir, call->path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+}
+
+static long change(struct call *call)
+{
+    struct policy_at at;
+    int fd = open_plain(call, &at);
+
+    if (fd >= 0)
+        return call_end(fd, where_change(fd, &at));
+    fd = call_lookup(call, true, INTENT_STAT);
+    return fd < 0 ? fd : call_end(fd, where_change(fd, NULL));
 }
 
 long dir_change(const char *path)
@@ -22,18 +51,27 @@ long dir_change(const char *path)
     struct call call;
 
     if (call_begin(&call, "chdir", AT_FDCWD, path)) {
-        int fd = call_lookup(&call, true, INTENT_STAT);
-        if (fd >= 0)
-            return call_end(fd, where_change(fd));
-        return call_settled(&call) ? fd : change_raw(path);
+        long result = change(&call);
+        if (result >= 0 || call_settled(&call))
+            return result;
+        return change_raw(path);
     }
     return CALL(SYS_chdir, path);
 }
 
-/* The program may have the descriptor from anywhere; names from its directory are judged again. */
 long dir_change_to(int fd)
 {
-    return load_is_ready() ? where_change(fd) : CALL(SYS_fchdir, fd);
+    struct call call;
+
+    if (fd < 0)
+        return -EBADF;
+    if (call_begin(&call, "chdir", fd, ".")) {
+        long result = change(&call);
+        if (result >= 0 || call_settled(&call))
+            return result;
+        return where_change(fd, NULL);
+    }
+    return CALL(SYS_fchdir, fd);
 }
 
 /* The text of a place that may be seen. It tells only what is, so libc may find it by name. */

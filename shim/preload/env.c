@@ -6,6 +6,7 @@
 
 #include "image.h"
 #include "load.h"
+#include "nest.h"
 
 #define PRELOAD "LD_PRELOAD="
 
@@ -16,9 +17,15 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-static bool is_private(const char *variable)
+/* What a program may only add to for its children (nest.h). */
+static bool is_image(const char *variable)
 {
-    return begins(variable, IMAGE_VARIABLE "=") || begins(variable, "CORDON_HANDSHAKE=");
+    return begins(variable, IMAGE_VARIABLE "=");
+}
+
+static bool is_handshake(const char *variable)
+{
+    return begins(variable, "CORDON_HANDSHAKE=");
 }
 
 const char *env_get(char *const envp[], const char *name)
@@ -103,7 +110,8 @@ void env_strip(char **envp)
     if (envp == NULL)
         return;
     for (; *envp != NULL; envp++)
-        if (!is_private(*envp) && (!begins(*envp, PRELOAD) || strip_preload(*envp)))
+        if (!is_image(*envp) && !is_handshake(*envp) &&
+            (!begins(*envp, PRELOAD) || strip_preload(*envp)))
             *kept++ = *envp;
     *kept = NULL;
 }
@@ -126,7 +134,7 @@ size_t env_size(char *const envp[])
 
     while (envp != NULL && envp[count] != NULL)
         count++;
-    return (count + 3) * sizeof *envp + (preload == NULL ? 0 : strlen(*preload)) +
+    return nest_size(envp) + (count + 3) * sizeof *envp + (preload == NULL ? 0 : strlen(*preload)) +
            strlen(load_hold.preload) + 2;
 }
 
@@ -147,14 +155,17 @@ static char *join_preload(char *out, const char *variable)
 char **env_make(void *memory, char *const envp[], bool preload)
 {
     char *const *theirs = preload ? find_preload(envp) : NULL;
-    char **made = memory;
+    const char *variable = nest_variable(envp, memory);
+    char **made = (char **)((char *)memory + nest_size(envp));
     size_t count = 0;
     size_t n = 0;
 
+    if (variable == NULL)
+        return NULL;
     while (envp != NULL && envp[count] != NULL)
         count++;
     for (size_t i = 0; i < count; i++) {
-        if (is_private(envp[i]))
+        if (is_image(envp[i]))
             continue;
         if (!preload || !begins(envp[i], PRELOAD))
             made[n++] = envp[i];
@@ -163,7 +174,7 @@ char **env_make(void *memory, char *const envp[], bool preload)
     }
     if (preload && theirs == NULL)
         made[n++] = (char *)load_hold.preload;
-    made[n++] = (char *)load_hold.variable;
+    made[n++] = (char *)variable;
     made[n] = NULL;
     return made;
 }

@@ -61,6 +61,10 @@ struct exec_room *exec_begin(char *const argv[], char *const envp[])
         return NULL;
     room->argv = (char **)room->tail;
     room->envp = env_make(room->argv + words, envp, load_hold.image->wall != WALL_WRAP);
+    if (room->envp == NULL) {
+        exec_end(room);
+        return NULL;
+    }
     return room;
 }
 

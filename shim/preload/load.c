@@ -2,6 +2,7 @@
 #include "load.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,66 +48,80 @@ static void *map(size_t size)
     return memory;
 }
 
-static void seal(void *memory, size_t size)
-{
-    if (CALL(SYS_mprotect, memory, size, PROT_READ) < 0)
-        load_fail("shim: mprotect failed", NULL);
-}
-
 /* --- the image -------------------------------------------------------------------------------- */
 
-/* The program may write over the environment that it was started with. */
-static const char *keep_variable(const char *value)
-{
-    static const char prefix[] = IMAGE_VARIABLE "=";
-    size_t length = strlen(value) + 1;
-    char *memory = map(sizeof prefix - 1 + length);
+/* What is kept, in one piece of memory that nobody can write any more: image, then texts. */
+struct keep {
+    char *memory;
+    size_t size;
+    size_t used;
+};
 
-    memcpy(memory, prefix, sizeof prefix - 1);
-    memcpy(memory + sizeof prefix - 1, value, length);
-    seal(memory, sizeof prefix - 1 + length);
-    return memory;
+static struct keep keep_begin(size_t size)
+{
+    return (struct keep){.memory = map(size), .size = size};
+}
+
+static void *keep_room(struct keep *keep, size_t size)
+{
+    char *room = keep->memory + keep->used;
+
+    if (size > keep->size - keep->used)
+        load_fail("shim: the image is too large", NULL);
+    keep->used += size;
+    return room;
+}
+
+/* The program may write over the environment that it was started with, so all is copied. */
+static const char *keep_text(struct keep *keep, const char *prefix, const char *text)
+{
+    size_t before = strlen(prefix);
+    size_t length = strlen(text) + 1;
+    char *kept = keep_room(keep, before + length);
+
+    memcpy(kept, prefix, before);
+    memcpy(kept + before, text, length);
+    return kept;
+}
+
+static void keep_end(struct keep *keep)
+{
+    const char *shim = image_text(load_hold.image, IMAGE_SHIM);
+
+    load_hold.preload = keep_text(keep, "LD_PRELOAD=", shim);
+    if (CALL(SYS_mprotect, keep->memory, keep->size, PROT_READ) < 0)
+        load_fail("shim: mprotect failed", NULL);
 }
 
 static void take_image(const char *value)
 {
-    void *memory = map(IMAGE_MAX);
-    const char *wrong = image_read(value, memory, IMAGE_MAX);
+    size_t length = strlen(value);
+    size_t size = length / 4 * 3 + 8; /* what the text can hold */
+    struct keep keep = keep_begin(size + sizeof IMAGE_VARIABLE + length + 1 + 2 * PATH_MAX);
+    void *memory = keep_room(&keep, size);
+    const char *wrong = image_read(value, memory, size);
 
     if (wrong != NULL)
         load_fail(IMAGE_VARIABLE, ": ", wrong, NULL);
-    seal(memory, IMAGE_MAX);
     load_hold.image = memory;
-    load_hold.variable = keep_variable(value);
+    load_hold.variable = keep_text(&keep, IMAGE_VARIABLE "=", value);
+    keep_end(&keep);
 }
 
 static void make_image(char *const envp[])
 {
     struct image *made = hand_image(envp);
-    size_t size = image_variable_size(made);
-    void *memory = map(made->size);
-    char *variable = map(size);
+    size_t length = image_variable_size(made);
+    struct keep keep = keep_begin(made->size + length + 2 * PATH_MAX);
+    void *memory = keep_room(&keep, made->size);
+    char *variable = keep_room(&keep, length);
 
     memcpy(memory, made, made->size);
     image_variable(made, variable);
-    seal(memory, made->size);
-    seal(variable, size);
     load_hold.image = memory;
     load_hold.variable = variable;
     free(made);
-}
-
-static void make_preload(void)
-{
-    static const char prefix[] = "LD_PRELOAD=";
-    const char *shim = image_text(load_hold.image, IMAGE_SHIM);
-    size_t length = strlen(shim) + 1;
-    char *memory = map(sizeof prefix - 1 + length);
-
-    memcpy(memory, prefix, sizeof prefix - 1);
-    memcpy(memory + sizeof prefix - 1, shim, length);
-    seal(memory, sizeof prefix - 1 + length);
-    load_hold.preload = memory;
+    keep_end(&keep);
 }
 
 /* --- the environment -------------------------------------------------------------------------- */
@@ -152,6 +167,19 @@ static void shake_hands(char *const envp[])
 
 /* --- loading ---------------------------------------------------------------------------------- */
 
+/* Most absolute paths lie in the workspace: a look-up of those begins there. */
+static void settle_home(void)
+{
+    static struct policy_at at;
+    static struct start home;
+
+    home.path = image_text(load_hold.image, IMAGE_ROOT);
+    home.at = &at;
+    decide_start(load_hold.scope.policy, &at);
+    if (path_is_canonical(home.path) && decide_follow(load_hold.scope.policy, &at, home.path))
+        load_hold.scope.home = &home;
+}
+
 static void load(char *const envp[])
 {
     const char *value = env_get(envp, IMAGE_VARIABLE);
@@ -160,9 +188,8 @@ static void load(char *const envp[])
         take_image(value);
     else
         make_image(envp);
-    load_hold.scope =
-        (struct scope){.policy = image_policy(load_hold.image), .view = &view_self};
-    make_preload();
+    load_hold.scope = (struct scope){.policy = image_policy(load_hold.image), .view = &view_self};
+    settle_home();
     where_load();
 }
 

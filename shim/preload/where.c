@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "where.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/stat.h>
 #include <stdatomic.h>
@@ -49,9 +50,17 @@ static struct {
     struct cell cell;
 } cwd;
 
+/* A page, at the most that this machine has. */
+#if defined(__x86_64__)
+enum { PAGE_MAX = 4096 };
+#else
+enum { PAGE_MAX = 65536 };
+#endif
+
 /* The process that the memory above belongs to. Its page is wiped in a child with memory of its
  * own, so there it reads 0; a child of vfork, which shares the memory but not the directory, sees
  * its parent. */
+static _Alignas(PAGE_MAX) char owned[PAGE_MAX];
 static _Atomic int *owner;
 static _Atomic bool forgetful;
 
@@ -92,23 +101,29 @@ static void cwd_end(uint64_t turn, const struct policy_at *found)
     atomic_fetch_sub(&cwd.turn, 1);
 }
 
-/* Where the kernel says that we are. The text needs room that a small stack has not. */
+/* Where the kernel says that we are. A text of more than what a small stack has room for is rare.
+ */
 static bool ask_cwd(struct policy_at *at)
 {
-    void *room;
-    bool known;
+    char few[512];
+    void *room = few;
+    size_t size = sizeof few;
+    ssize_t length = os_cwd(room, size);
 
-    if (os_map(PATH_MAX, &room) < 0)
-        return false;
+    if (length == -ERANGE && os_map(PATH_MAX, &room) == 0) {
+        size = PATH_MAX;
+        length = os_cwd(room, size);
+    }
     decide_start(load_hold.scope.policy, at);
-    known = os_cwd(room, PATH_MAX) > 0 && decide_follow(load_hold.scope.policy, at, room);
-    os_unmap(room, PATH_MAX);
+    bool known = length > 0 && decide_follow(load_hold.scope.policy, at, room);
+    if (room != few)
+        os_unmap(room, size);
     return known;
 }
 
-long where_change(int fd)
+long where_change(int fd, const struct policy_at *place)
 {
-    struct policy_at at;
+    struct policy_at asked;
     long result;
 
     if (!is_owner()) {
@@ -117,7 +132,9 @@ long where_change(int fd)
     }
     uint64_t turn = cwd_begin();
     result = CALL(SYS_fchdir, fd);
-    cwd_end(turn, ask_cwd(&at) ? &at : NULL);
+    if (result < 0 || place == NULL)
+        place = ask_cwd(&asked) ? &asked : NULL;
+    cwd_end(turn, place);
     return result;
 }
 
@@ -143,13 +160,10 @@ void where_forget(void)
 void where_load(void)
 {
     struct policy_at at;
-    void *page;
 
-    if (os_map(4096, &page) < 0)
+    if (CALL(SYS_madvise, owned, sizeof owned, MADV_WIPEONFORK) < 0)
         return;
-    if (CALL(SYS_madvise, page, 4096, MADV_WIPEONFORK) < 0)
-        return;
-    owner = page;
+    owner = (_Atomic int *)owned;
     if (is_owner())
         cwd_end(cwd_begin(), ask_cwd(&at) ? &at : NULL);
 }

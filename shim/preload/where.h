@@ -26,8 +26,8 @@ struct where {
  */
 void where_from(struct where *where, int dir, const char *path);
 
-/* fchdir(2) to `fd`. */
-long where_change(int fd);
+/* fchdir(2) to `fd`, which is known to be at `place`, or NULL: find out. */
+long where_change(int fd, const struct policy_at *place);
 
 /* Takes the working directory into memory; while loading. */
 void where_load(void);

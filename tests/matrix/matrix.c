@@ -102,6 +102,8 @@ static bool follows(const struct example *example)
 
 static bool leads_outside(const struct example *example, const struct form *form)
 {
+    if (strstr(example->arguments, "PATH") == NULL && form->dir != NULL) /* the descriptor itself */
+        return strncmp(form->dir, "out", 3) == 0;
     switch (form->leads) {
     case OUTSIDE:
         return true;
