@@ -319,6 +319,7 @@ static void emit_tree(struct program *program, const struct row *const *sorted, 
 int seccomp_enter(const struct seccomp_wants *wants)
 {
     const struct row *sorted[ROWS];
+    size_t count = sort(sorted, wants);
     struct program program = {.length = 0};
     struct sock_fprog loaded = {.filter = program.code};
     long result;
@@ -333,7 +334,7 @@ int seccomp_enter(const struct seccomp_wants *wants)
     program.code[program.length - 1].jf = 1;
     emit_return(&program, SECCOMP_RET_ERRNO | ENOSYS);
 #endif
-    emit_tree(&program, sorted, sort(sorted, wants));
+    emit_tree(&program, sorted, count);
 
     loaded.len = program.length;
     result = os_syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,
