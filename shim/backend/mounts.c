@@ -6,7 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What the policy says at a canonical path. A wall is built for one layer: those around it stand. */
+/* What the policy says at a canonical path. A wall is built for one layer: those around it stand.
+ */
 static struct layer_at stand(const struct policy *policy, const char *path)
 {
     struct policy_at at;

@@ -162,8 +162,12 @@ static const struct row rows[] = {
     {SYS_ioctl, EPERM, ALWAYS, {IS(1, TIOCSTI)}},
     {SYS_ioctl, EPERM, ALWAYS, {IS(1, TIOCLINUX)}},
 
-    /* A limit of no CPU time at all ends somebody else's process like a signal. */
+    /* A limit of no CPU time at all ends somebody else's process like a signal, and a low priority
+     * holds it up. (How it is scheduled stays open: libc names the caller's own threads by number
+     * there.) */
     {SYS_prlimit64, EPERM, SHARED_PIDS, {IS_NOT(0, 0)}},
+    {SYS_setpriority, EPERM, SHARED_PIDS, {IS_NOT(1, 0)}},
+    {SYS_ioprio_set, EPERM, SHARED_PIDS, {IS_NOT(1, 0)}},
 
     /* Sockets: what is listed, and nothing else: no raw, packet, vsock, MPTCP ... */
     SOCKET(AF_INET, SOCK_STREAM, 0),

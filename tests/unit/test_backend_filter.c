@@ -4,6 +4,7 @@
  * its place. The arguments are such that nothing happens either way.
  */
 #include <errno.h>
+#include <limits.h>
 #include <linux/sched.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -199,6 +200,10 @@ TEST sockets_without_any(void)
         {"sendmmsg fast", SYS_sendmmsg, {-1, 0, 0, MSG_FASTOPEN}, EACCES},
         {"sendmsg", SYS_sendmsg, {-1, 0, 0}, 0},
         {"accept", SYS_accept, {-1, 0, 0}, 0},
+        {"limits of others", SYS_prlimit64, {-1, RLIMIT_CORE, 0, 0}, EPERM},
+        {"priority of others", SYS_setpriority, {PRIO_PROCESS, INT_MAX, 0}, EPERM},
+        {"priority of its own", SYS_setpriority, {PRIO_PROCESS, 0, 0}, 0},
+        {"I/O of others", SYS_ioprio_set, {1, INT_MAX, 0}, EPERM},
         {"limits of its own", SYS_prlimit64, {0, RLIMIT_CORE, 0, 0}, 0},
     };
 
