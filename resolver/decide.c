@@ -109,7 +109,7 @@ static uint32_t advance(const struct policy *policy, uint32_t from, const struct
 }
 
 /* The rules of one level, applied to what came from above. */
-static void apply(const struct policy *policy, const struct level *level, struct policy_at *at)
+static void apply(const struct policy *policy, const struct level *level, struct layer_at *at)
 {
     if (level->deny != POLICY_NONE) {
         at->access = ACCESS_NONE;
@@ -131,7 +131,7 @@ static void apply(const struct policy *policy, const struct level *level, struct
 }
 
 static const struct reach nothing = {.level = {POLICY_NONE, POLICY_NONE, POLICY_NONE, POLICY_NONE}};
-static const struct policy_at nowhere = {
+static const struct layer_at nowhere = {
     .node = POLICY_NONE, .rule = POLICY_NONE, .parent_rule = POLICY_NONE, .socket = POLICY_NONE};
 
 /* A node with nothing below it is as good as none: so equal futures compare equal. */
@@ -141,14 +141,14 @@ static uint32_t with_future(const struct policy *policy, uint32_t node)
 }
 
 /* Stands where the step led to. */
-static void arrive(const struct policy *policy, const struct reach *reach, struct policy_at *at)
+static void arrive(const struct policy *policy, const struct reach *reach, struct layer_at *at)
 {
     if (policy->inner > 0)
         memcpy(at->inner, reach->inner, sizeof at->inner);
     apply(policy, &reach->level, at);
 }
 
-void decide_start(const struct policy *policy, struct policy_at *at)
+static void start_layer(const struct policy *policy, struct layer_at *at)
 {
     struct reach reach = nothing;
 
@@ -158,36 +158,62 @@ void decide_start(const struct policy *policy, struct policy_at *at)
     arrive(policy, &reach, at);
 }
 
-static void leave(struct policy_at *at)
+static void leave(struct layer_at *at)
 {
     at->parent_rule = at->rule;
     at->parent_access = at->access;
 }
 
-void decide_step(const struct policy *policy, struct policy_at *at, struct name name)
+static void step_layer(const struct policy *policy, struct layer_at *at, const struct step *step)
 {
-    const struct step step = {name, policy_hash(name.text, name.length)};
     struct reach reach = nothing;
 
     leave(at);
     if (at->node != POLICY_NONE)
-        at->node = with_future(policy, advance(policy, at->node, &step, &reach));
+        at->node = with_future(policy, advance(policy, at->node, step, &reach));
     for (size_t word = 0; word * 64 < policy->inner; word++)
         for (uint64_t bits = at->inner[word]; bits != 0; bits &= bits - 1) {
             size_t bit = word * 64 + (size_t)__builtin_ctzll(bits);
-            advance(policy, policy_inner(policy)[bit], &step, &reach);
+            advance(policy, policy_inner(policy)[bit], step, &reach);
         }
     arrive(policy, &reach, at);
 }
 
 /* Whether no rule lies below: then nothing changes any more. */
-static bool is_settled(const struct policy *policy, const struct policy_at *at)
+static bool layer_is_settled(const struct policy *policy, const struct layer_at *at)
 {
     uint64_t active = 0;
 
     for (size_t word = 0; word * 64 < policy->inner; word++)
         active |= at->inner[word];
     return at->node == POLICY_NONE && active == 0;
+}
+
+static bool is_settled(const struct policy *policy, const struct policy_at *at)
+{
+    const struct layer_at *layer = at->layers;
+
+    for (; policy != NULL; policy = policy_next(policy), layer++)
+        if (!layer_is_settled(policy, layer))
+            return false;
+    return true;
+}
+
+void decide_start(const struct policy *policy, struct policy_at *at)
+{
+    struct layer_at *layer = at->layers;
+
+    for (; policy != NULL; policy = policy_next(policy))
+        start_layer(policy, layer++);
+}
+
+void decide_step(const struct policy *policy, struct policy_at *at, struct name name)
+{
+    const struct step step = {name, policy_hash(name.text, name.length)};
+    struct layer_at *layer = at->layers;
+
+    for (; policy != NULL; policy = policy_next(policy))
+        step_layer(policy, layer++, &step);
 }
 
 bool decide_follow(const struct policy *policy, struct policy_at *at, const char *text)
@@ -200,7 +226,8 @@ bool decide_follow(const struct policy *policy, struct policy_at *at, const char
         if (name_is_dot(name))
             continue;
         if (is_settled(policy, at)) {
-            leave(at);
+            for (uint32_t i = 0; i <= policy->more; i++)
+                leave(&at->layers[i]);
             return !path_has_dotdot(text);
         }
         decide_step(policy, at, name);
@@ -214,15 +241,15 @@ static struct verdict verdict_of(bool allowed, uint32_t rule)
 }
 
 /* A new or vanishing name is a change of the directory that holds it, too. */
-static struct verdict of_name(const struct policy_at *at)
+static struct verdict of_name(const struct layer_at *at)
 {
     if (at->access == ACCESS_WRITE && at->parent_access != ACCESS_WRITE)
         return verdict_of(false, at->parent_rule);
     return verdict_of(at->access == ACCESS_WRITE, at->rule);
 }
 
-struct verdict decide_here(const struct policy *policy, const struct policy_at *at,
-                           enum intent intent)
+static struct verdict of_layer(const struct policy *policy, const struct layer_at *at,
+                               enum intent intent)
 {
     uint32_t below;
 
@@ -249,6 +276,20 @@ struct verdict decide_here(const struct policy *policy, const struct policy_at *
     return verdict_of(false, POLICY_NONE);
 }
 
+/* The first layer that says no has the last word. */
+struct verdict decide_here(const struct policy *policy, const struct policy_at *at,
+                           enum intent intent)
+{
+    struct verdict verdict = of_layer(policy, at->layers, intent);
+    uint32_t layer = 0;
+
+    while (verdict.allowed && (policy = policy_next(policy)) != NULL) {
+        verdict = of_layer(policy, &at->layers[++layer], intent);
+        verdict.layer = layer;
+    }
+    return verdict;
+}
+
 struct verdict decide(const struct policy *policy, const char *canonical, enum intent intent)
 {
     struct policy_at at;
@@ -260,8 +301,8 @@ struct verdict decide(const struct policy *policy, const char *canonical, enum i
 }
 
 /* A rule below the nodes that one look-up is on and the other is not. */
-static uint32_t rule_between(const struct policy *policy, const struct policy_at *a,
-                             const struct policy_at *b)
+static uint32_t rule_between(const struct policy *policy, const struct layer_at *a,
+                             const struct layer_at *b)
 {
     const struct policy_node *nodes = policy_nodes(policy);
 
@@ -276,8 +317,8 @@ static uint32_t rule_between(const struct policy *policy, const struct policy_at
     return POLICY_NONE;
 }
 
-struct verdict decide_move(const struct policy *policy, const struct policy_at *from,
-                           const struct policy_at *to)
+static struct verdict move_in_layer(const struct policy *policy, const struct layer_at *from,
+                                    const struct layer_at *to)
 {
     if (from->node != to->node || memcmp(from->inner, to->inner, sizeof from->inner) != 0)
         return verdict_of(false, rule_between(policy, from, to));
@@ -286,4 +327,18 @@ struct verdict decide_move(const struct policy *policy, const struct policy_at *
     if ((from->socket == POLICY_NONE) != (to->socket == POLICY_NONE))
         return verdict_of(false, from->socket != POLICY_NONE ? from->socket : to->socket);
     return verdict_of(true, to->rule);
+}
+
+struct verdict decide_move(const struct policy *policy, const struct policy_at *from,
+                           const struct policy_at *to)
+{
+    struct verdict verdict = move_in_layer(policy, from->layers, to->layers);
+    uint32_t layer = 0;
+
+    while (verdict.allowed && (policy = policy_next(policy)) != NULL) {
+        layer++;
+        verdict = move_in_layer(policy, &from->layers[layer], &to->layers[layer]);
+        verdict.layer = layer;
+    }
+    return verdict;
 }

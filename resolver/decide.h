@@ -5,7 +5,8 @@
  * A look-up starts at "/" and takes the components of a canonical path one by one; where it stands
  * (struct policy_at) can be kept, copied and gone on from, as for a working directory. On the way
  * down each rule at a node changes what is allowed from there on, so the most specific one has the
- * last word; at one node deny beats protect beats grants. No rule: denied.
+ * last word; at one node deny beats protect beats grants. No rule: denied. Of a policy in layers
+ * each layer has to allow what is asked for.
  */
 #ifndef CORDON_DECIDE_H
 #define CORDON_DECIDE_H
@@ -29,8 +30,8 @@ enum intent {
 
 enum access { ACCESS_NONE, ACCESS_READ, ACCESS_WRITE };
 
-/* Where a look-up stands. Two that are equal have equal verdicts for every path below. */
-struct policy_at {
+/* Where a look-up stands in one layer of the policy. */
+struct layer_at {
     uint64_t inner[POLICY_INNER / 64]; /* active nodes behind patterns */
     uint32_t node;                     /* the node that names alone lead to, if any lies below it */
     uint32_t rule;                     /* what gave or took the access */
@@ -40,9 +41,15 @@ struct policy_at {
     uint8_t parent_access;
 };
 
+/* Where a look-up stands. Two that are equal have equal verdicts for every path below. */
+struct policy_at {
+    struct layer_at layers[POLICY_LAYERS];
+};
+
 struct verdict {
     bool allowed;
-    uint32_t rule; /* what decided; POLICY_NONE: no rule names this place */
+    uint32_t rule;  /* what decided; POLICY_NONE: no rule names this place */
+    uint32_t layer; /* the layer of the policy that has the rule */
 };
 
 void decide_start(const struct policy *policy, struct policy_at *at);

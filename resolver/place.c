@@ -203,8 +203,9 @@ static int open_object(const struct scope *scope, struct walk *walk, int flags, 
     struct verdict verdict;
     int error = walk_settle(walk);
 
-    if (error == 0)
-        error = os_identify(walk->dir, "", &id);
+    if (error < 0)
+        return error;
+    error = os_identify(walk->dir, "", &id);
     if (error < 0)
         return error;
     if (flags_have(flags, O_CREAT | O_EXCL))

@@ -133,18 +133,15 @@ static const char *check_lists(const struct policy *policy)
     return NULL;
 }
 
-const char *policy_check(const void *bytes, size_t size)
+static const char *check_layer(const struct policy *policy, size_t size)
 {
-    const struct policy *policy = bytes;
     const char *error;
 
-    if (((uintptr_t)bytes & 7) != 0)
-        return "not aligned";
     if (size < sizeof *policy || policy->magic != POLICY_MAGIC)
         return "not a policy";
     if (policy->version != POLICY_VERSION)
         return "made by another version of cordon";
-    if (policy->size != size || policy_size_of(policy) != size)
+    if (policy->size > size || policy_size_of(policy) != policy->size)
         return "not whole";
     if (policy->checksum != policy_checksum(policy))
         return "damaged";
@@ -156,4 +153,73 @@ const char *policy_check(const void *bytes, size_t size)
         return "strings without an end";
     error = check_tree(policy);
     return error != NULL ? error : check_lists(policy);
+}
+
+static size_t to_next(const struct policy *policy)
+{
+    return (size_t)(policy->size + 7) & ~(size_t)7;
+}
+
+const char *policy_check(const void *bytes, size_t size)
+{
+    const struct policy *policy = bytes;
+
+    if (((uintptr_t)bytes & 7) != 0)
+        return "not aligned";
+    for (uint32_t layers = 1;; layers++) {
+        const char *error = check_layer(policy, size);
+        if (error != NULL)
+            return error;
+        if (policy->more == 0)
+            return policy->size == size ? NULL : "not whole";
+        if (layers + policy->more > POLICY_LAYERS)
+            return "a number of layers that cannot be";
+        if (to_next(policy) >= size)
+            return "not whole";
+        size -= to_next(policy);
+        if (size >= sizeof *policy && policy_next(policy)->more != policy->more - 1)
+            return "a number of layers that cannot be";
+        policy = policy_next(policy);
+    }
+}
+
+const struct policy *policy_next(const struct policy *policy)
+{
+    return policy->more == 0 ? NULL
+                             : (const struct policy *)((const char *)policy + to_next(policy));
+}
+
+const struct policy *policy_layer(const struct policy *policy, uint32_t number)
+{
+    while (number-- > 0)
+        policy = policy_next(policy);
+    return policy;
+}
+
+size_t policy_whole_size(const struct policy *policy)
+{
+    const struct policy *last = policy_layer(policy, policy->more);
+
+    return (size_t)((const char *)last - (const char *)policy) + (size_t)last->size;
+}
+
+size_t policy_stack(const struct policy *first, const struct policy *second, void *memory,
+                    size_t size)
+{
+    size_t begin = (policy_whole_size(first) + 7) & ~(size_t)7;
+    size_t whole = begin + policy_whole_size(second);
+    uint32_t layers = first->more + second->more + 2;
+    struct policy *layer = memory;
+
+    if (layers > POLICY_LAYERS || whole > size)
+        return 0;
+    memset(memory, 0, begin);
+    memcpy(memory, first, policy_whole_size(first));
+    memcpy((char *)memory + begin, second, policy_whole_size(second));
+    for (uint32_t more = layers; more-- > 0;) {
+        layer->more = more;
+        layer->checksum = policy_checksum(layer);
+        layer = (struct policy *)((char *)layer + to_next(layer));
+    }
+    return whole;
 }

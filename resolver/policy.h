@@ -29,8 +29,9 @@ enum rule_kind {
     RULE_UNIX,     /* grant: connect to and bind sockets at the path and below */
 };
 
-#define POLICY_NONE  UINT32_MAX /* no node, no rule */
-#define POLICY_INNER 256        /* nodes behind a pattern with something below them */
+#define POLICY_NONE   UINT32_MAX /* no node, no rule */
+#define POLICY_INNER  256        /* nodes behind a pattern with something below them */
+#define POLICY_LAYERS 3          /* a cordon in a cordon in a cordon */
 
 struct policy_rule {
     uint32_t kind;
@@ -71,11 +72,12 @@ struct policy_glob {
 };
 
 /* The counts alone say where everything lies: nodes, edges, globs, inner nodes, rules and strings
- * follow each other. Node 0 is "/". */
+ * follow each other. Node 0 is "/". Behind the strings may come the next layer: a whole policy,
+ * which has to allow what is asked for as well. */
 struct policy {
     uint32_t magic;
     uint32_t version;
-    uint64_t size;
+    uint64_t size;     /* of this layer */
     uint64_t checksum; /* of all that follows it */
     uint32_t nodes;
     uint32_t edges; /* a power of two, at most half of them used */
@@ -83,11 +85,25 @@ struct policy {
     uint32_t inner;
     uint32_t rules;
     uint32_t strings; /* bytes */
+    uint32_t more;    /* how many layers follow; the next begins at the size, rounded up to 8 */
+    uint32_t unused;
 };
 
 /* What is wrong with these bytes as a policy, or NULL: then they are one. The bytes must be aligned
  * to 8 and must not change afterwards. */
 const char *policy_check(const void *bytes, size_t size);
+
+/* The layer below, or NULL; and the one with that number, which is there. */
+const struct policy *policy_next(const struct policy *policy);
+const struct policy *policy_layer(const struct policy *policy, uint32_t number);
+
+/* How many bytes a policy has with all its layers. */
+size_t policy_whole_size(const struct policy *policy);
+
+/* Writes the layers of both to `memory`, which has `size` bytes and is aligned to 8: what the
+ * result allows both allow. Returns its whole size, or 0: no room, or more than POLICY_LAYERS. */
+size_t policy_stack(const struct policy *first, const struct policy *second, void *memory,
+                    size_t size);
 
 static inline const struct policy_node *policy_nodes(const struct policy *policy)
 {

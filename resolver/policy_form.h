@@ -6,7 +6,7 @@
 #include "policy.h"
 
 #define POLICY_MAGIC   0x434f5244U /* "CORD" */
-#define POLICY_VERSION 2U
+#define POLICY_VERSION 3U
 
 /* How many bytes the counts in a header make; cannot overflow. */
 uint64_t policy_size_of(const struct policy *counts);

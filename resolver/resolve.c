@@ -68,8 +68,9 @@ static int resolve_cleaned(enum cordon_mode mode, const struct start *start, con
 
     if (error == 0)
         error = path_append_clean(&cleaned, path);
-    if (error == 0)
-        error = walk_new(walk, &view_self, start, cleaned.length == 0 ? "/" : text);
+    if (error < 0)
+        return error;
+    error = walk_new(walk, &view_self, start, cleaned.length == 0 ? "/" : text);
     if (error < 0)
         return error;
     (*walk)->single = true;

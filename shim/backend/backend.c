@@ -119,6 +119,20 @@ const struct backend *backend_choose(const struct image *image, const char *name
     return NULL;
 }
 
+const struct backend *backend_guess(const struct image *image, const char *name, bool strict)
+{
+    const struct backend *named = backend_by_name(name);
+    struct trouble trouble;
+
+    if (named != NULL)
+        return check_named(named, image, strict, &trouble) == 0 && named->likely(image) ? named
+                                                                                        : NULL;
+    for (size_t i = 0; strcmp(name, "auto") == 0 && i < COUNT(walls); i++)
+        if (check_held(walls[i], image, strict, &trouble) == 0)
+            return walls[i]->likely(image) ? walls[i] : NULL;
+    return NULL;
+}
+
 int backend_exec(char *const argv[])
 {
     unsetenv("LD_PRELOAD");

@@ -39,6 +39,9 @@ struct backend {
     /* 0: works on this machine for this policy; -1, with *trouble filled in: does not. */
     int (*probe)(const struct image *image, struct trouble *trouble);
 
+    /* Whether probe would most likely say 0, by cheap signs. */
+    bool (*likely)(const struct image *image);
+
     /* Who holds the rule with that index in the image's policy. */
     enum holder (*holds)(const struct image *image, uint32_t rule);
 
@@ -85,6 +88,12 @@ struct backend_troubles {
 
 const struct backend *backend_choose(const struct image *image, const char *name, bool strict,
                                      struct backend_troubles *troubles);
+
+/*
+ * What backend_choose would most likely return, found without a trial: to be used at once, since
+ * who enters it finds out. NULL: only a trial can tell. If it then fails, backend_choose says why.
+ */
+const struct backend *backend_guess(const struct image *image, const char *name, bool strict);
 
 /*
  * Runs what wrap returned, with the environment as it is but for LD_PRELOAD, which the command

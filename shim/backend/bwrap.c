@@ -120,6 +120,8 @@ static void add_mount(struct argv *argv, const struct mount *mount)
             cover_file(argv, path);
     } else if (path_is_below("/proc", path)) {
         return; /* its own, and the numbers of processes are others inside */
+    } else if (strcmp(path, "/dev/shm") == 0) {
+        argv_add(argv, "--perms", "1777", "--tmpfs", path, NULL); /* nobody else's */
     } else if (path_is_below("/dev", path)) {
         if (!is_made(path))
             argv_add(argv, "--dev-bind", path, path, NULL);
@@ -308,6 +310,7 @@ static const char *const *gaps(void)
 const struct backend backend_bwrap = {
     .name = "bwrap",
     .probe = bwrap_probe,
+    .likely = bwrap_likely,
     .holds = holds,
     .holds_net = holds_net,
     .gaps = gaps,

@@ -27,6 +27,7 @@ char **bwrap_argv(const struct image *image, const struct bwrap_wants *wants, ch
 /* Whether a trial found that host_proc is needed here. */
 bool bwrap_needs_host_proc(void);
 
+bool bwrap_likely(const struct image *image);
 int bwrap_probe(const struct image *image, struct trouble *trouble);
 
 /*

@@ -48,6 +48,34 @@ bool bwrap_needs_host_proc(void)
     return host_proc;
 }
 
+/* Whether something may be mounted over a part of /proc: then perhaps no other can be mounted. What
+ * lies in empty directories made for it does no harm. */
+static bool proc_is_covered(void)
+{
+    FILE *file = fopen("/proc/self/mountinfo", "re");
+    char *line = NULL;
+    size_t size = 0;
+    bool covered = file == NULL;
+    char place[256];
+
+    while (!covered && getline(&line, &size, file) > 0)
+        covered = sscanf(line, "%*d %*d %*s %*s %255s", place) == 1 &&
+                  strncmp(place, "/proc/", strlen("/proc/")) == 0 &&
+                  strcmp(place, "/proc/sys/fs/binfmt_misc") != 0;
+    free(line);
+    if (file != NULL)
+        fclose(file);
+    return covered;
+}
+
+bool bwrap_likely(const struct image *image)
+{
+    struct trouble trouble;
+
+    return bwrap_find(image_policy(image), NULL, &trouble) && !backend_is_inside() &&
+           !proc_is_covered();
+}
+
 static int explain(struct trouble *trouble, char *words)
 {
     static const char name[] = "bwrap: ";

@@ -62,6 +62,21 @@ static int probe(const struct image *image, struct trouble *trouble)
     return try_apart(attempt, image, trouble);
 }
 
+static bool likely(const struct image *image)
+{
+    return ruleset_abi() >= ABI_HOLDS && !wants_unix_sockets(image_policy(image));
+}
+
+/* Asked for every rule. */
+static bool is_old(void)
+{
+    static int abi;
+
+    if (abi == 0)
+        abi = ruleset_abi();
+    return abi < ABI_HOLDS;
+}
+
 /* A rule is held if the grants add up to nothing but what it leaves. */
 static enum holder holds(const struct image *image, uint32_t index)
 {
@@ -72,12 +87,12 @@ static enum holder holds(const struct image *image, uint32_t index)
 
     if (rule->kind == RULE_UNIX)
         return HELD_BY_NOBODY;
-    if (!rule->is_path || ruleset_abi() < ABI_HOLDS)
+    if (!rule->is_path || is_old())
         return HELD_BY_SHIM;
     decide_start(policy, &at);
     if (!decide_follow(policy, &at, path))
         return HELD_BY_SHIM;
-    return ruleset_gives(policy, path) == at.access ? HELD_BY_KERNEL : HELD_BY_SHIM;
+    return ruleset_gives(policy, path) == at.layers[0].access ? HELD_BY_KERNEL : HELD_BY_SHIM;
 }
 
 static enum holder holds_net(const struct image *image)
@@ -95,8 +110,7 @@ static const char *const *gaps(void)
         {INT32_MAX, "deny and protect inside of a grant, and patterns"},
         {INT32_MAX, "metadata of files outside: stat, access, readlink, chdir and inotify see it; "
                     "chmod, chown, utime and xattr change it where the file's owner could"},
-        {INT32_MAX, "System V shared memory, semaphores and message queues, and POSIX message "
-                    "queues of the same user"},
+        {INT32_MAX, "System V shared memory, semaphores and message queues of the same user"},
         {INT32_MAX, "other terminals of the same user, where /dev/pts is granted"},
         {INT32_MAX, "command lines of other processes, and their priority and scheduling if they "
                     "are the same user's"},
@@ -118,6 +132,7 @@ static const char *const *gaps(void)
 const struct backend backend_landlock = {
     .name = "landlock",
     .probe = probe,
+    .likely = likely,
     .holds = holds,
     .holds_net = holds_net,
     .gaps = gaps,

@@ -6,15 +6,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What the policy says at a canonical path. */
-static struct policy_at stand(const struct policy *policy, const char *path)
+/* What the policy says at a canonical path. A wall is built for one layer: those around it stand. */
+static struct layer_at stand(const struct policy *policy, const char *path)
 {
     struct policy_at at;
 
     decide_start(policy, &at);
     if (!decide_follow(policy, &at, path))
-        at = (struct policy_at){.socket = POLICY_NONE};
-    return at;
+        at.layers[0] = (struct layer_at){.socket = POLICY_NONE};
+    return at.layers[0];
 }
 
 static bool is_above(const char *path, const char *other)
@@ -105,7 +105,7 @@ static int plan_rule(struct mounts *mounts, const struct policy *policy,
     const char *path = policy_string(policy, rule->text);
     const char *outer = mount_above(policy, path);
     enum access outside = access_by(policy, outer);
-    struct policy_at at = stand(policy, path);
+    struct layer_at at = stand(policy, path);
     struct mount mount = {.access = (enum access)at.access};
     struct stat st;
     int error = 0;

@@ -9,6 +9,12 @@ static int probe(const struct image *image, struct trouble *trouble)
     return 0;
 }
 
+static bool likely(const struct image *image)
+{
+    (void)image;
+    return true;
+}
+
 static enum holder holds(const struct image *image, uint32_t rule)
 {
     const struct policy *policy = image_policy(image);
@@ -44,6 +50,7 @@ static int enter(const struct image *image, struct trouble *trouble)
 const struct backend backend_native = {
     .name = "native",
     .probe = probe,
+    .likely = likely,
     .holds = holds,
     .holds_net = holds_net,
     .gaps = gaps,

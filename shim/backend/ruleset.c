@@ -105,14 +105,14 @@ static bool is_gone(int error)
 }
 
 /* What holds at the rule's own path, where a deny beside it has had its say. */
-static struct policy_at stand_at(const struct policy *policy, const struct policy_rule *rule)
+static struct layer_at stand_at(const struct policy *policy, const struct policy_rule *rule)
 {
     struct policy_at at;
 
     decide_start(policy, &at);
     if (!decide_follow(policy, &at, policy_string(policy, rule->text)))
-        at = (struct policy_at){.socket = POLICY_NONE};
-    return at;
+        at.layers[0] = (struct layer_at){.socket = POLICY_NONE};
+    return at.layers[0];
 }
 
 static bool is_grant(const struct policy_rule *rule)
@@ -122,7 +122,7 @@ static bool is_grant(const struct policy_rule *rule)
 
 static unsigned rights_of(const struct policy *policy, const struct policy_rule *rule)
 {
-    struct policy_at at = stand_at(policy, rule);
+    struct layer_at at = stand_at(policy, rule);
     unsigned rights = 0;
 
     if (rule->kind == RULE_UNIX && at.socket != POLICY_NONE)

@@ -7,25 +7,26 @@
 #include "cordon.h"
 
 static const char help[] =
-    "Usage: cordon [OPTIONS] -- COMMAND [ARG...]     run COMMAND inside a workspace\n"
-    "       cordon why [OPTIONS] stat|read|write|exec PATH...   may it, and by which rule?\n"
-    "       cordon wrap [OPTIONS] BINARY              print a wrapper script for BINARY\n"
-    "       cordon resolve [-C DIR] [-m MODE] PATH... where paths really lead\n"
-    "       cordon doctor                             what this machine can enforce\n"
+    "Usage: cordon [OPTIONS] -- COMMAND [ARG...]  run COMMAND inside a workspace\n"
+    "       cordon why [OPTIONS] stat|read|write|exec PATH...   by which rule?\n"
+    "       cordon wrap [OPTIONS] BINARY          print a wrapper script for BINARY\n"
+    "       cordon resolve [-C DIR] [-m MODE] PATH...   where do paths lead?\n"
+    "       cordon doctor                         what can this machine enforce?\n"
     "\n"
-    "  -C, --root DIR    the workspace (.)       -b, --backend auto|landlock|bwrap|native\n"
-    "  -r, --read PATH   may be read             -n, --net deny|open  the network (deny)\n"
-    "  -w, --write PATH  may be written          -u, --unix PATH   a socket to connect to\n"
-    "  -d, --deny PATTERN  may be neither        -l, --log FILE    record refusals\n"
-    "  --tmp private|host|none  TMPDIR           --env NAME   keep a variable like ..._TOKEN\n"
-    "  --fd N            keep descriptor N       --no-protect   .git/hooks and the like\n"
-    "  --strict          the kernel has to hold every rule     --any-root   even / or ~\n"
-    "  --observe         refuse nothing, record  --print   the policy, and run nothing\n"
-    "  -q, --quiet   -v, --verbose   -h, --help   -V, --version\n"
+    "  -C, --root DIR      the workspace (.)     -n, --net deny|open   network (deny)\n"
+    "  -r, --read PATH     may be read           -u, --unix PATH  socket to talk to\n"
+    "  -w, --write PATH    may be written        -l, --log FILE   record refusals\n"
+    "  -d, --deny PATTERN  may be neither        --env NAME   keep a ..._TOKEN or so\n"
+    "  -b, --backend auto|landlock|bwrap|native  --fd N       keep descriptor N\n"
+    "  --tmp private|host|none   TMPDIR          --no-protect   .git/hooks and such\n"
+    "  --strict    all rules held by the kernel  --any-root   take even / or ~\n"
+    "  --observe   refuse nothing, only record   --print      show the policy\n"
+    "  -q, --quiet     -v, --verbose     -h, --help     -V, --version\n"
     "\n"
-    "COMMAND may write the workspace, read the system and the toolchains of PATH, and\n"
-    "nothing else. Exit status: its own; 125 cordon could not set up, 126 COMMAND may\n"
-    "not be run, 127 it was not found. See cordon(1).\n";
+    "COMMAND may write the workspace, read the system and the toolchains of PATH,\n"
+    "and nothing else; there is no network. Exit status: that of COMMAND; 125 if\n"
+    "cordon could not set up, 126 if COMMAND may not be run, 127 if it was not found.\n"
+    "See cordon(1).\n";
 
 static const struct command {
     const char *name;

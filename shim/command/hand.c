@@ -7,8 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backend.h"
+#include "bwrap.h"
 #include "command.h"
+#include "program.h"
 
 static int not_run(const char *path, int error)
 {
@@ -26,8 +27,7 @@ int command_loaded(int argc, char **argv)
         return usage_error("--loaded is not for use by hand");
     if (getenv("CORDON_HANDSHAKE") != NULL || getenv(IMAGE_VARIABLE) != NULL)
         return setup_error("the shim was not loaded: the command was not started");
-    execv(argv[1], argv + 2);
-    return not_run(argv[1], errno);
+    return not_run(argv[1], program_become(argv[1], argv + 2));
 }
 
 /* The same image for what stands inside the wall. */
@@ -43,23 +43,24 @@ static struct image *image_inside(const struct image *image)
     return image_new(&parts);
 }
 
-static int wrap_hand(const struct image *image, char **command)
+static int wrap_hand(const struct image *image, const char *path, char **command)
 {
-    const struct backend *backend = backend_by_name(image_text(image, IMAGE_BACKEND));
     struct trouble trouble = {.step = ""};
     char here[PATH_MAX];
+    struct bwrap_wants wants = {
+        .cwd = here, .file = path, .status_fd = -1, .host_proc = bwrap_needs_host_proc()};
     char line[1024];
     char **wrapped;
 
-    if (backend == NULL || backend->wrap == NULL)
+    if (backend_by_name(image_text(image, IMAGE_BACKEND)) != &backend_bwrap)
         return setup_error("%s: there is no such backend to wrap with",
                            image_text(image, IMAGE_BACKEND));
     if (getcwd(here, sizeof here) == NULL)
         return setup_error("the current directory: %s", strerror(errno));
-    wrapped = backend->wrap(image, here, command, &trouble);
+    wrapped = bwrap_argv(image, &wants, command, &trouble);
     if (wrapped == NULL) {
         trouble_print(&trouble, line, sizeof line);
-        return setup_error("%s: %s", backend->name, line);
+        return setup_error("bwrap: %s", line);
     }
     return setup_error("%s: %s", wrapped[0], strerror(-backend_exec(wrapped)));
 }
@@ -80,15 +81,13 @@ int command_hand(int argc, char **argv)
         return usage_error("--hand is not for use by hand");
     if (wrong != NULL)
         return setup_error(IMAGE_VARIABLE ": %s", wrong);
-    if (backend_is_inside()) {
-        execv(argv[1], argv + 2);
-        return not_run(argv[1], errno);
-    }
+    if (backend_is_inside())
+        return not_run(argv[1], program_become(argv[1], argv + 2));
     image = image_inside((const struct image *)memory);
     variable = image == NULL ? NULL : malloc(image_variable_size(image));
     if (variable == NULL)
         return setup_error("out of memory");
     image_variable(image, variable);
     putenv(variable);
-    return wrap_hand(image, argv + 1);
+    return wrap_hand(image, argv[1], argv + 2);
 }

@@ -195,3 +195,28 @@ int program_find(const char *name, const struct policy *policy, struct program *
         complain(strchr(name, '/') == NULL ? program->path : name, strerror(error), NULL);
     return error == ENOENT || error == ENOTDIR ? EXIT_NOT_FOUND : EXIT_NOT_RUN;
 }
+
+static int become_shell(const char *path, char **argv)
+{
+    size_t count = 0;
+    char **words;
+
+    while (argv[count] != NULL)
+        count++;
+    words = calloc(count + 2, sizeof *words);
+    if (words == NULL)
+        return ENOMEM;
+    words[0] = (char *)"/bin/sh";
+    words[1] = (char *)path;
+    if (count > 1)
+        memcpy(words + 2, argv + 1, (count - 1) * sizeof *words);
+    execv(words[0], words);
+    free(words);
+    return errno;
+}
+
+int program_become(const char *path, char **argv)
+{
+    execv(path, argv);
+    return errno == ENOEXEC ? become_shell(path, argv) : errno;
+}

@@ -20,4 +20,8 @@ struct program {
  */
 int program_find(const char *name, const struct policy *policy, struct program *program);
 
+/* execv(3), but a file that the kernel does not know how to run is a script of the shell, as for
+ * execvp(3). Returns only if it fails: the errno. */
+int program_become(const char *path, char **argv);
+
 #endif

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bwrap.h"
 #include "command.h"
 #include "descriptors.h"
 #include "environment.h"
@@ -23,6 +24,7 @@ struct run {
     struct standard standard;
     struct signals signals;
     int handshake[2];
+    int report[2]; /* where bwrap says how far it came; or -1 */
     char **argv;
 };
 
@@ -42,49 +44,33 @@ static void fail_at_wall(struct failure *failure, const struct backend *backend,
     failure->wall = true;
 }
 
-/* A file that the kernel does not know how to run is a script of the shell. */
-static void run_by_shell(const char *path, char **argv)
-{
-    size_t count = 0;
-    char **words;
-
-    while (argv[count] != NULL)
-        count++;
-    words = calloc(count + 2, sizeof *words);
-    if (words == NULL)
-        return;
-    words[0] = (char *)"/bin/sh";
-    words[1] = (char *)path;
-    if (count > 0)
-        memcpy(words + 2, argv + 1, count * sizeof *words);
-    execv(words[0], words);
-}
-
 static void become_program(const struct run *run, struct failure *failure)
 {
-    int error;
+    int error = program_become(run->program.path, run->argv);
 
-    execv(run->program.path, run->argv);
-    if (errno == ENOEXEC)
-        run_by_shell(run->program.path, run->argv);
-    error = errno;
     fail(failure, error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN, run->program.path,
          strerror(error));
 }
 
-/* bwrap and the like come first, then cordon again, which becomes the program. */
+/* bwrap comes first, then cordon again, which becomes the program. */
 static void become_wrapped(const struct run *run, struct failure *failure)
 {
     const struct session *session = &run->session;
     struct trouble trouble = {.step = ""};
     char here[PATH_MAX];
     char **wrapped;
+    struct bwrap_wants wants = {.cwd = here,
+                                .file = run->program.path,
+                                .status_fd = run->report[1],
+                                .host_proc = bwrap_needs_host_proc()};
 
     if (getcwd(here, sizeof here) == NULL) {
         fail(failure, EXIT_SETUP, "the current directory", strerror(errno));
         return;
     }
-    wrapped = session->backend->wrap(session->image, here, run->argv, &trouble);
+    if (run->report[1] >= 0)
+        fcntl(run->report[1], F_SETFD, 0);
+    wrapped = bwrap_argv(session->image, &wants, run->argv, &trouble);
     if (wrapped == NULL) {
         fail_at_wall(failure, session->backend, &trouble);
         return;
@@ -187,8 +173,34 @@ static int conclude(const struct run *run, const struct outcome *outcome)
     return EXIT_SETUP;
 }
 
-/* One attempt. */
-static int guard(struct run *run, struct outcome *outcome)
+/* Whether bwrap gave up before there was a command: it then ends as many a command does. */
+static bool gave_up(const struct run *run, const struct outcome *outcome)
+{
+    char text[4096];
+    size_t length = 0;
+    ssize_t n;
+
+    if (run->report[0] < 0 || outcome->status == -1 || !WIFEXITED(outcome->status) ||
+        WEXITSTATUS(outcome->status) != 1)
+        return false;
+    while (length < sizeof text - 1 &&
+           (n = read(run->report[0], text + length, sizeof text - 1 - length)) > 0)
+        length += (size_t)n;
+    text[length] = '\0';
+    return bwrap_status(text).exit_code < 0;
+}
+
+static void forget(int ends[2])
+{
+    for (int i = 0; i < 2; i++) {
+        if (ends[i] >= 0)
+            close(ends[i]);
+        ends[i] = -1;
+    }
+}
+
+/* One attempt. *again is set if it failed at the wall. */
+static int guard(struct run *run, struct outcome *outcome, bool *again)
 {
     const struct session *session = &run->session;
     struct guarded guarded = {
@@ -200,19 +212,30 @@ static int guard(struct run *run, struct outcome *outcome)
         .data = run,
         .signals = &run->signals,
     };
+    /* In a cordon already the shim of that one is there, and speaks for itself only. */
+    const bool shakes = run->program.alone == NULL && !backend_is_inside();
     int error;
 
-    run->handshake[0] = run->handshake[1] = -1;
-    if (run->program.alone == NULL && pipe2(run->handshake, O_CLOEXEC) < 0)
+    forget(run->handshake);
+    forget(run->report);
+    if ((shakes && pipe2(run->handshake, O_CLOEXEC) < 0) ||
+        (session->backend->wrap != NULL && pipe2(run->report, O_CLOEXEC) < 0))
         return setup_error("a pipe: %s", strerror(errno));
     memcpy(guarded.handshake, run->handshake, sizeof guarded.handshake);
+    memcpy(guarded.report, run->report, sizeof guarded.report);
     error = guardian_run(&guarded, outcome);
-    return error < 0 ? setup_error("the guardian cannot be started: %s", strerror(-error)) : 0;
+    if (error < 0)
+        return setup_error("the guardian cannot be started: %s", strerror(-error));
+    run->handshake[0] = run->handshake[1] = run->report[1] = -1;
+    *again =
+        (outcome->kind == OUTCOME_NOT_STARTED && outcome->failure.wall) || gave_up(run, outcome);
+    return 0;
 }
 
 static int start(struct run *run)
 {
     struct outcome outcome;
+    bool again = false;
     int status;
 
     status = program_find(run->argv[0], run->session.policy, &run->program);
@@ -227,12 +250,12 @@ static int start(struct run *run)
         return EXIT_NOT_RUN;
     }
     say_what_comes(run);
-    status = guard(run, &outcome);
-    /* The cheap choice may have been wrong: now they are tried one by one. */
-    if (status == 0 && outcome.kind == OUTCOME_NOT_STARTED && outcome.failure.wall) {
+    status = guard(run, &outcome, &again);
+    /* The cheap choice was wrong: now they are tried one by one. */
+    if (status == 0 && again) {
         status = session_choose(&run->session, false);
         if (status == 0)
-            status = guard(run, &outcome);
+            status = guard(run, &outcome, &again);
     }
     return status != 0 ? status : conclude(run, &outcome);
 }
@@ -254,7 +277,7 @@ static int prepare(struct run *run, const struct options *options)
 
 int command_run(int argc, char **argv)
 {
-    static struct run run;
+    static struct run run = {.handshake = {-1, -1}, .report = {-1, -1}};
     struct options options;
     int status;
     int first;

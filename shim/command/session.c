@@ -258,14 +258,18 @@ int session_choose(struct session *session, bool cheaply)
     /* Where nothing is to be refused a wall would only be in the way. */
     const char *name = session->options->observe ? "native" : session->options->backend;
     const bool is_auto = strcmp(name, "auto") == 0;
+    const struct backend *first = is_auto ? &backend_landlock : backend_by_name(name);
     struct backend_troubles troubles;
 
-    if (session_image(session, is_auto ? "landlock" : name) != 0)
+    if (session_image(session, is_auto ? first->name : name) != 0)
         return EXIT_SETUP;
-    session->backend = &backend_landlock;
-    if (cheaply && (is_auto || strcmp(name, "landlock") == 0) &&
-        holds_enough(session, session->backend))
+    /* Whoever names a wall may leave to the shim what that one cannot hold. */
+    if (cheaply && first != NULL &&
+        (holds_enough(session, first) ||
+         (!is_auto && !session->options->strict && session->options->sockets.count == 0))) {
+        session->backend = first;
         return 0;
+    }
     if (session_make_tmp(session) != 0)
         return EXIT_SETUP;
     session->backend = backend_choose(session->image, name, session->options->strict, &troubles);

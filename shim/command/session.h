@@ -33,9 +33,9 @@ struct session {
 int session_begin(struct session *session, const struct options *options, bool dry);
 
 /*
- * Chooses the wall. The cheap way takes Landlock untried, if that would be the first to try and it
- * can hold the policy: whoever enters it finds out. Returns 0, or the exit status after a message
- * for each that was tried.
+ * Chooses the wall. The cheap way takes the one that was named, or the first to be tried, as it is
+ * if it can hold the policy: whoever enters it finds out whether it works. Returns 0, or the exit
+ * status after a message for each that was tried.
  */
 int session_choose(struct session *session, bool cheaply);
 

@@ -6,6 +6,7 @@
 
 #include "image.h"
 #include "load.h"
+#include "nest.h"
 
 #define PRELOAD "LD_PRELOAD="
 
@@ -16,7 +17,7 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* What a program may not choose for its children. */
+/* What a program may only add to for its children (nest.h). */
 static bool is_image(const char *variable)
 {
     return begins(variable, IMAGE_VARIABLE "=");
@@ -133,7 +134,7 @@ size_t env_size(char *const envp[])
 
     while (envp != NULL && envp[count] != NULL)
         count++;
-    return (count + 3) * sizeof *envp + (preload == NULL ? 0 : strlen(*preload)) +
+    return nest_size(envp) + (count + 3) * sizeof *envp + (preload == NULL ? 0 : strlen(*preload)) +
            strlen(load_hold.preload) + 2;
 }
 
@@ -154,10 +155,13 @@ static char *join_preload(char *out, const char *variable)
 char **env_make(void *memory, char *const envp[], bool preload)
 {
     char *const *theirs = preload ? find_preload(envp) : NULL;
-    char **made = memory;
+    const char *variable = nest_variable(envp, memory);
+    char **made = (char **)((char *)memory + nest_size(envp));
     size_t count = 0;
     size_t n = 0;
 
+    if (variable == NULL)
+        return NULL;
     while (envp != NULL && envp[count] != NULL)
         count++;
     for (size_t i = 0; i < count; i++) {
@@ -170,7 +174,7 @@ char **env_make(void *memory, char *const envp[], bool preload)
     }
     if (preload && theirs == NULL)
         made[n++] = (char *)load_hold.preload;
-    made[n++] = (char *)load_hold.variable;
+    made[n++] = (char *)variable;
     made[n] = NULL;
     return made;
 }

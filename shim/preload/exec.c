@@ -62,6 +62,10 @@ struct exec_room *exec_begin(char *const argv[], char *const envp[])
     room->given = envp;
     room->argv = (char **)room->tail;
     room->envp = env_make(room->argv + words, envp, load_hold.image->wall != WALL_WRAP);
+    if (room->envp == NULL) {
+        exec_end(room);
+        return NULL;
+    }
     return room;
 }
 

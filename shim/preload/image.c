@@ -15,38 +15,57 @@ static size_t up_to_8(size_t size)
     return (size + 7) & ~(size_t)7;
 }
 
-struct image *image_new(const struct image_parts *parts)
+static const char *text_or_empty(const char *text)
 {
-    size_t lengths[IMAGE_TEXTS];
-    size_t at = sizeof(struct image);
-    size_t policy;
-    struct image *image;
+    return text == NULL ? "" : text;
+}
 
-    for (int i = 0; i < IMAGE_TEXTS; i++) {
-        lengths[i] = parts->texts[i] == NULL ? 1 : strlen(parts->texts[i]) + 1;
-        at += lengths[i];
-    }
-    policy = up_to_8(at);
-    if (policy + parts->policy->size > IMAGE_MAX)
-        return NULL;
-    image = calloc(1, policy + parts->policy->size);
-    if (image == NULL)
-        return NULL;
+/* Where the policy begins. */
+static size_t policy_offset(const struct image_parts *parts)
+{
+    size_t at = sizeof(struct image);
+
+    for (int i = 0; i < IMAGE_TEXTS; i++)
+        at += strlen(text_or_empty(parts->texts[i])) + 1;
+    return up_to_8(at);
+}
+
+size_t image_size(const struct image_parts *parts)
+{
+    size_t size = policy_offset(parts) + policy_whole_size(parts->policy);
+
+    return size > IMAGE_MAX ? 0 : size;
+}
+
+struct image *image_write(const struct image_parts *parts, void *memory)
+{
+    struct image *image = memory;
+    size_t at = sizeof *image;
+
     *image = (struct image){.magic = IMAGE_MAGIC,
                             .version = IMAGE_VERSION,
-                            .size = (uint32_t)(policy + parts->policy->size),
+                            .size = (uint32_t)image_size(parts),
                             .mode = parts->mode,
                             .net = parts->net,
                             .wall = parts->wall,
-                            .policy = (uint32_t)policy};
-    at = sizeof *image;
+                            .policy = (uint32_t)policy_offset(parts)};
     for (int i = 0; i < IMAGE_TEXTS; i++) {
+        const char *text = text_or_empty(parts->texts[i]);
         image->texts[i] = (uint32_t)at;
-        memcpy((char *)image + at, parts->texts[i] == NULL ? "" : parts->texts[i], lengths[i]);
-        at += lengths[i];
+        memcpy((char *)image + at, text, strlen(text) + 1);
+        at += strlen(text) + 1;
     }
-    memcpy((char *)image + policy, parts->policy, parts->policy->size);
+    memset((char *)image + at, 0, image->policy - at);
+    memcpy((char *)image + image->policy, parts->policy, policy_whole_size(parts->policy));
     return image;
+}
+
+struct image *image_new(const struct image_parts *parts)
+{
+    size_t size = image_size(parts);
+    void *memory = size == 0 ? NULL : malloc(size);
+
+    return memory == NULL ? NULL : image_write(parts, memory);
 }
 
 const char *image_text(const struct image *image, enum image_text which)

@@ -71,6 +71,11 @@ struct image_parts {
 /* The image of these parts, in memory that the caller frees. NULL: no memory, or over IMAGE_MAX. */
 struct image *image_new(const struct image_parts *parts);
 
+/* The same in memory that is there, aligned to 8: how many bytes it takes (0: over IMAGE_MAX), and
+ * the image. */
+size_t image_size(const struct image_parts *parts);
+struct image *image_write(const struct image_parts *parts, void *memory);
+
 const char *image_text(const struct image *image, enum image_text which);
 const struct policy *image_policy(const struct image *image);
 

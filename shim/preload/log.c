@@ -193,10 +193,11 @@ static const char *option_for(enum intent intent)
     }
 }
 
-static void put_rule(struct record *record, uint32_t index)
+static void put_rule(struct record *record, const struct verdict *verdict)
 {
-    const struct policy *policy = load_hold.scope.policy;
-    const struct policy_rule *rule = index == POLICY_NONE ? NULL : &policy_rules(policy)[index];
+    const struct policy *policy = policy_layer(load_hold.scope.policy, verdict->layer);
+    const struct policy_rule *rule =
+        verdict->rule == POLICY_NONE ? NULL : &policy_rules(policy)[verdict->rule];
 
     put_string(record, "rule", rule == NULL ? "" : policy_string(policy, rule->text));
     put_string(record, "origin", rule == NULL ? "" : policy_string(policy, rule->origin));
@@ -204,8 +205,9 @@ static void put_rule(struct record *record, uint32_t index)
 
 static void put_hint(struct record *record, const struct call *call)
 {
-    uint32_t index = call->report.verdict.rule;
-    uint32_t kind = index == POLICY_NONE ? 0 : policy_rules(load_hold.scope.policy)[index].kind;
+    const struct verdict *verdict = &call->report.verdict;
+    const struct policy *policy = policy_layer(load_hold.scope.policy, verdict->layer);
+    uint32_t kind = verdict->rule == POLICY_NONE ? 0 : policy_rules(policy)[verdict->rule].kind;
 
     put_text(record, ",\"hint\":\"");
     if (call->hint != NULL) {
@@ -235,7 +237,7 @@ static void compose(struct record *record, const struct call *call)
     resolve_again(call, record);
     put_string(record, "resolved", record->path);
     put_string(record, "verdict", observed ? "observe" : "deny");
-    put_rule(record, call->report.verdict.rule);
+    put_rule(record, &call->report.verdict);
     put_integer(record, "errno", EACCES);
     put_string(record, "layer", "shim");
     put_hint(record, call);

@@ -111,9 +111,9 @@ static void pass_on(int guardian, const struct signalfd_siginfo *info)
 }
 
 /* Until there is an outcome, or no guardian any more. */
-static bool wait_for_outcome(int guardian, int signals, struct outcome *outcome)
+static bool wait_for_outcome(int guardian, int signals, int report, struct outcome *outcome)
 {
-    const int kept[] = {guardian, signals};
+    const int kept[] = {guardian, signals, report};
     struct pollfd fds[] = {{.fd = guardian, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
 
     for (;;) {
@@ -129,7 +129,7 @@ static bool wait_for_outcome(int guardian, int signals, struct outcome *outcome)
         if (recv(guardian, &message, sizeof message, 0) != (ssize_t)sizeof message)
             return false;
         if (message.kind == MESSAGE_STARTED)
-            keep_only(kept, 2);
+            keep_only(kept, 3);
         if (message.kind == MESSAGE_STOPPED)
             stop(guardian, message.signal);
         if (message.kind == MESSAGE_OUTCOME) {
@@ -147,7 +147,7 @@ static void watch(const struct guarded *guarded, int guardian, pid_t pid, struct
     signals_fill(&all);
     signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
     /* Without the descriptor we would be deaf; a guardian whose cordon is gone cleans up. */
-    if (signals < 0 || !wait_for_outcome(guardian, signals, outcome)) {
+    if (signals < 0 || !wait_for_outcome(guardian, signals, guarded->report[0], outcome)) {
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
         *outcome = (struct outcome){.kind = OUTCOME_LOST, .status = -1};
@@ -157,6 +157,12 @@ static void watch(const struct guarded *guarded, int guardian, pid_t pid, struct
     }
     if (signals >= 0)
         close(signals);
+}
+
+static void forget(int fd)
+{
+    if (fd >= 0)
+        close(fd);
 }
 
 int guardian_run(const struct guarded *guarded, struct outcome *outcome)
@@ -183,10 +189,9 @@ int guardian_run(const struct guarded *guarded, struct outcome *outcome)
         close(ends[0]);
         return error;
     }
-    if (guarded->handshake[0] >= 0)
-        close(guarded->handshake[0]);
-    if (guarded->handshake[1] >= 0)
-        close(guarded->handshake[1]);
+    forget(guarded->handshake[0]);
+    forget(guarded->handshake[1]);
+    forget(guarded->report[1]);
     watch(guarded, ends[0], pid, outcome);
     close(ends[0]);
     return 0;

@@ -44,6 +44,10 @@ struct guarded {
      * it need not. */
     int handshake[2];
 
+    /* A pipe on which the command, or what starts it, tells cordon something to be read when all is
+     * over. Both -1: none. */
+    int report[2];
+
     /* In the process of the command: becomes it, or says why not. */
     void (*become)(const void *data, struct failure *failure);
     const void *data;

@@ -24,7 +24,7 @@ struct starter {
 
 static struct starter starters[] = {
     {"true", "true", 0, 0, {"true"}},
-    {"cordon -b native -- true", NULL, 0, 0, {"cordon", "run", "-b", "native", "--", "true"}},
+    {"cordon -b native -- true", NULL, 0, 0, {"cordon", "run", "-q", "-b", "native", "--", "true"}},
     {"cordon -b landlock -- true", NULL, 4, 2.5, {"cordon", "run", "-b", "landlock", "--", "true"}},
     {"cordon -- true (auto)", NULL, 4, 2.5, {"cordon", "--", "true"}},
     {"cordon -b bwrap -- true", NULL, 0, 0, {"cordon", "run", "-b", "bwrap", "--", "true"}},

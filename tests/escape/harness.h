@@ -99,7 +99,8 @@ int victim_main(void);
 /* --- an attempt ------------------------------------------------------------------------------- */
 
 struct outcome {
-    char output[OUTPUT_ROOM];
+    char output[OUTPUT_ROOM]; /* with NULs in it, maybe */
+    size_t length;
     char word[128]; /* the last line: WON, LOST ..., CANNOT ... */
     bool hung;
     bool leaked;

@@ -79,7 +79,8 @@ static void add_setting(const struct attempt *attempt, const struct stage *stage
 
     if (attempt->setting == SETTING_IN_CORDON) {
         add(argv, stage_path(stage, "bin/cordon"), "");
-        for (const char *const *word = (const char *const[]){"run", "-b", "landlock", "-C", NULL};
+        for (const char *const *word =
+                 (const char *const[]){"run", "-b", "landlock", "--any-root", "-C", NULL};
              *word != NULL; word++)
             add(argv, *word, "");
         add(argv, stage->top, "");
@@ -313,7 +314,8 @@ static long now_ms(void)
 }
 
 /* Reads until nobody can write any more, or the time is up: then all of the session is ended. */
-static bool collect(int fd, pid_t pid, const struct stage *mover, char *text, size_t size)
+static bool collect(int fd, pid_t pid, const struct stage *mover, char *text, size_t size,
+                    size_t *total)
 {
     long end = now_ms() + 1000L * LIMIT_SECONDS;
     struct pollfd poller = {.fd = fd, .events = POLLIN};
@@ -333,6 +335,7 @@ static bool collect(int fd, pid_t pid, const struct stage *mover, char *text, si
             length = 0; /* it is all noise: the end counts */
     }
     text[length] = '\0';
+    *total = length;
     if (got > 0)
         kill(pid, SIGKILL);
     return got > 0;
@@ -415,7 +418,8 @@ void attempt_make(const struct attempt *attempt, struct stage *stage, struct out
     outside_start(outside, stage);
     before = stage_digest(stage, !moves, own);
     pid = start(attempt, stage, outside, &output);
-    outcome->hung = collect(output, pid, moves ? stage : NULL, outcome->output, OUTPUT_ROOM);
+    outcome->hung =
+        collect(output, pid, moves ? stage : NULL, outcome->output, OUTPUT_ROOM, &outcome->length);
     close(output);
     while (waitpid(pid, &outcome->status, 0) < 0 && errno == EINTR)
         continue;
@@ -425,7 +429,11 @@ void attempt_make(const struct attempt *attempt, struct stage *stage, struct out
     compare(before, after, outcome->change, sizeof outcome->change);
     free(before);
     free(after);
-    outcome->leaked = strstr(outcome->output, stage->secret) != NULL;
+    outcome->leaked =
+        memmem(outcome->output, outcome->length, stage->secret, SECRET_LENGTH) != NULL;
+    for (size_t i = 0; i < outcome->length; i++)
+        if (outcome->output[i] == '\0')
+            outcome->output[i] = ' ';
     find_word(outcome);
 }
 
@@ -434,6 +442,7 @@ void attempt_print(const struct stage *stage, char *text, size_t size)
     struct words argv = {.count = 0};
     struct words envp = {.count = 0};
     const struct attempt attempt = {.mode = MODE_LANDLOCK};
+    size_t length;
     int ends[2];
     pid_t pid;
 
@@ -450,7 +459,7 @@ void attempt_print(const struct stage *stage, char *text, size_t size)
         _exit(127);
     }
     close(ends[1]);
-    collect(ends[0], pid, NULL, text, size);
+    collect(ends[0], pid, NULL, text, size, &length);
     close(ends[0]);
     waitpid(pid, NULL, 0);
 }

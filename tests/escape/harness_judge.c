@@ -61,7 +61,7 @@ static bool is_right_error(const struct attempt *attempt, const char *error)
     if (has_word(errors == NULL ? "EACCES" : errors, error))
         return true;
     /* What is not there cannot be refused. */
-    return attempt->mode == MODE_BWRAP && has_word("ENOENT EROFS ESRCH EBUSY", error);
+    return attempt->mode == MODE_BWRAP && has_word("ENOENT EROFS ESRCH EBUSY EXDEV", error);
 }
 
 static bool has_aim(const struct attempt *attempt, const struct outcome *outcome)

@@ -292,7 +292,7 @@ static int console_selection(void)
     char request[] = {12}; /* TIOCL_GETFGCONSOLE: harmless, if it comes through */
     long fd = do_open("/dev/tty1", O_RDWR | O_NOCTTY, 0);
 
-    if (fd == -ENOENT || fd == -ENXIO)
+    if ((fd == -ENOENT || fd == -ENXIO) && is_bare())
         return cannot("no console");
     if (fd < 0)
         return (int)fd;
@@ -320,8 +320,8 @@ static const struct attack rows[] = {
     {"io_signal", io_signal, REACH, WALL, 0, HIDDEN, SIGNALS, NULL},
     {"limit_victim", limit_victim, REACH, WALL, 0, HIDDEN,
      "seccomp.c: limits of others; bwrap.c: --unshare-pid", NULL},
-    {"priority_victim", priority_victim, REACH, WALL, 0, HIDDEN,
-     "seccomp.c: priorities of others; bwrap.c: --unshare-pid", NULL},
+    {"priority_victim", priority_victim, REACH, BWRAP, NEEDS_USER, HIDDEN, "bwrap.c: --unshare-pid",
+     "priorities"},
     {"ptrace_victim", ptrace_victim, LEAK, WALL, 0, HIDDEN, TRACES, NULL},
     {"ptrace_seize", ptrace_seize, CLAIM, WALL, 0, HIDDEN, TRACES, NULL},
     {"memory_read", memory_read, LEAK, WALL, 0, HIDDEN, TRACES, NULL},
@@ -348,6 +348,6 @@ static const struct attack rows[] = {
      "seccomp.c: TIOCSTI, whatever the high half holds", NULL},
     {"console_selection", console_selection, CLAIM, WALL, NEEDS_ROOT, "EPERM EACCES",
      "defaults.c: which devices are granted; seccomp.c: TIOCLINUX", NULL},
-    {"other_terminal", other_terminal, LEAK, BWRAP, 0, "EACCES EIO", "bwrap.c: --dev", "terminal"},
+    {"other_terminal", other_terminal, LEAK, BWRAP, 0, "EACCES EIO", "bwrap.c: --dev", "/dev/pts"},
 };
 const struct attacks attacks_process = ATTACKS(rows);

@@ -172,7 +172,7 @@ static void odd(char path[CALL_TEXT], struct random *random)
         "../../../../../../../..",
         "/tmp",
         COPY,
-        COPY "/",
+        COPY "/", // NOLINT(bugprone-suspicious-missing-comma)
         COPY "/root",
         COPY "/root/",
         COPY "/root/..",

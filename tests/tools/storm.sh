@@ -1,7 +1,7 @@
 # Nothing is left behind: not after many runs, not after many at once, and not by a program that does
 # all it can to stay, whether it ends or cordon is killed.
 #
-# RUNS runs one after the other (2000 is what is promised; as many as fit into SECONDS_MAX, 15, if it
+# RUNS runs one after the other (2000 is what is promised; as many as fit into SECONDS_MAX, 8, if it
 # is not set) and 64 at once, with each backend. All that belongs to a run has a mark in its
 # environment, by which it is found wherever it went.
 # shellcheck shell=sh source=tests/tools/lib.sh
@@ -79,7 +79,7 @@ nothing_left() # NAME SECONDS
 many_runs() # BACKEND
 {
     count=0 wrong=0
-    end=$(($(date +%s) + ${SECONDS_MAX:-15}))
+    end=$(($(date +%s) + ${SECONDS_MAX:-8}))
     while [ $count -lt "${RUNS:-2000}" ] && { [ -n "${RUNS-}" ] || [ "$(date +%s)" -lt $end ]; }; do
         for _ in 1 2 3 4 5 6 7 8 9 10; do
             marked "$BUILD/cordon" run -b "$1" -- true || wrong=$((wrong + 1))

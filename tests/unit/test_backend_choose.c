@@ -145,6 +145,44 @@ TEST what_nothing_holds_is_an_error(void)
     PASS();
 }
 
+/* A guess is what a trial would find, or none. */
+TEST guesses_are_right(void)
+{
+    static const struct {
+        const char *name;
+        bool strict;
+        const char *rules;
+        enum image_net net;
+        const char *guess;
+    } rows[] = {
+        {"auto", false, "", NET_DENY, "landlock"},
+        {"auto", false, DENY, NET_OPEN, "landlock"},
+        {"auto", true, DENY, NET_DENY, "bwrap"},
+        {"auto", false, "unix $OUT/socket", NET_DENY, "bwrap"},
+        {"auto", true, "deny $ABS/**/*.pem", NET_DENY, NULL},
+        {"auto", false, "", NET_LOOPBACK, NULL},
+        {"landlock", false, DENY, NET_DENY, "landlock"},
+        {"landlock", true, DENY, NET_DENY, NULL},
+        {"landlock", false, "unix $OUT/socket", NET_DENY, NULL},
+        {"bwrap", false, "", NET_DENY, "bwrap"},
+        {"native", false, "", NET_DENY, "native"},
+        {"native", true, "", NET_DENY, NULL},
+        {"docker", false, "", NET_DENY, NULL},
+    };
+
+    NEEDS(lacks_any());
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct image *image = wall_image(&wall, rows[i].name, rows[i].rules, rows[i].net);
+        const struct backend *guess = backend_guess(image, rows[i].name, rows[i].strict);
+        /* In a container /proc may be such that only a trial can tell. */
+        if (guess != NULL || rows[i].guess == NULL || strcmp(rows[i].guess, "bwrap") != 0)
+            ASSERT_STR_EQm(rows[i].name, rows[i].guess ? rows[i].guess : "none",
+                           guess ? guess->name : "none");
+        free(image);
+    }
+    PASS();
+}
+
 TEST walls_inside_of_a_wall(void)
 {
     NEEDS(lacks_any());
@@ -243,6 +281,30 @@ TEST ignored_signals_stay_ignored(void)
     int ended = run_sh("bwrap", "kill -HUP $$; exit 3");
     ASSERT_EQ(3, ignored);
     ASSERT_EQ(128 + SIGHUP, ended);
+    PASS();
+}
+
+/* For a command that no shim can enter the helper answers. */
+TEST the_helper_answers_for_who_is_alone(void)
+{
+    char answer[2] = "";
+    char number[16];
+    int ends[2];
+
+    NEEDS(lacks_bwrap());
+    ASSERT_EQ(0, pipe(ends));
+    snprintf(number, sizeof number, "%d", ends[1]);
+    setenv("CORDON_HANDSHAKE", number, 1);
+    setenv("CORDON_ALONE", "1", 1);
+    int status = run_sh("bwrap", "test -z \"$CORDON_HANDSHAKE$CORDON_ALONE\"");
+    unsetenv("CORDON_ALONE");
+    unsetenv("CORDON_HANDSHAKE");
+    close(ends[1]);
+    ssize_t got = read(ends[0], answer, sizeof answer);
+    close(ends[0]);
+    ASSERT_EQ(0, status);
+    ASSERT_EQ(1, got);
+    ASSERT_EQ('k', answer[0]);
     PASS();
 }
 
@@ -350,11 +412,13 @@ int main(int argc, char **argv)
     RUN_TEST(auto_takes_the_cheapest_that_holds_enough);
     RUN_TEST(a_named_one_is_taken_or_none);
     RUN_TEST(what_nothing_holds_is_an_error);
+    RUN_TEST(guesses_are_right);
     RUN_TEST(walls_inside_of_a_wall);
     RUN_TEST(a_masked_proc_is_shown_as_it_is);
     RUN_TEST(a_trial_has_an_end);
     RUN_TEST(the_helper_passes_everything_on);
     RUN_TEST(ignored_signals_stay_ignored);
+    RUN_TEST(the_helper_answers_for_who_is_alone);
     RUN_TEST(a_signal_to_the_group_is_the_commands_own);
     RUN_TEST(only_the_command_is_preloaded);
     RUN_TEST(nothing_is_left_behind);
