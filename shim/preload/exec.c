@@ -61,7 +61,8 @@ struct exec_room *exec_begin(char *const argv[], char *const envp[])
         return NULL;
     room->given = envp;
     room->argv = (char **)room->tail;
-    room->envp = env_make(room->argv + words, envp, load_hold.image->wall != WALL_WRAP);
+    room->memory = room->argv + words;
+    room->envp = env_make(room->memory, envp, load_hold.image->wall != WALL_WRAP);
     if (room->envp == NULL) {
         exec_end(room);
         return NULL;
@@ -78,7 +79,7 @@ void exec_end(struct exec_room *room)
 
 char **exec_environ(struct exec_room *room, long judged)
 {
-    return judged == PROGRAM_FOREIGN ? env_make(room->envp, room->given, false) : room->envp;
+    return judged == PROGRAM_FOREIGN ? env_make(room->memory, room->given, false) : room->envp;
 }
 
 void exec_wrap(struct exec_room *room, const char **path, char *const **argv)

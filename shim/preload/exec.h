@@ -18,7 +18,8 @@ struct exec_room {
     int user; /* the thread that is using it; 0: none */
     struct program_room program;
     char path[PATH_MAX]; /* a candidate, or the name of a descriptor */
-    char *const *given;  /* the environment as the program gave it */
+    char *const *given;  /* the environment as the program gave it ... */
+    void *memory;        /* ... and where the child's is made */
     char **envp;         /* for the child */
     char **argv;         /* for a shell or a wrapper in front of the program */
     char tail[];

@@ -167,6 +167,20 @@ static void shake_hands(char *const envp[])
 
 /* --- loading ---------------------------------------------------------------------------------- */
 
+/* Most paths lie in the workspace, so a look-up may begin there. */
+static void set_scope(void)
+{
+    struct hold *hold = &load_hold;
+    const char *root = image_text(hold->image, IMAGE_ROOT);
+
+    hold->scope = (struct scope){.policy = image_policy(hold->image), .view = &view_self};
+    decide_start(hold->scope.policy, &hold->home_at);
+    if (!path_is_canonical(root) || !decide_follow(hold->scope.policy, &hold->home_at, root))
+        return;
+    hold->home = (struct start){.fd = AT_FDCWD, .path = root, .at = &hold->home_at};
+    hold->scope.home = &hold->home;
+}
+
 static void load(char *const envp[])
 {
     const char *value = env_get(envp, IMAGE_VARIABLE);
@@ -175,7 +189,7 @@ static void load(char *const envp[])
         take_image(value);
     else
         make_image(envp);
-    load_hold.scope = (struct scope){.policy = image_policy(load_hold.image), .view = &view_self};
+    set_scope();
     where_load();
 }
 

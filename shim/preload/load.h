@@ -25,6 +25,8 @@ enum { LOAD_NONE, LOAD_BUSY, LOAD_READY };
 /* What this process is held to. Fixed once load_state is LOAD_READY. */
 struct hold {
     struct scope scope;
+    struct start home;        /* the workspace, ... */
+    struct policy_at home_at; /* ... where a look-up stands there */
     const struct image *image;
     const char *variable; /* the image as an environment string, for the children */
     const char *preload;  /* "LD_PRELOAD=" and the shim's own path */
