@@ -202,6 +202,11 @@ struct line {
     int out_untouched;
 };
 
+static int number(const char *text)
+{
+    return (int)strtol(text, NULL, 10);
+}
+
 static bool read_line(FILE *in, struct line *line)
 {
     char text[2048];
@@ -225,12 +230,12 @@ static bool read_line(FILE *in, struct line *line)
         part[6] = strsep(&rest, "|\n");
     }
     snprintf(line->name, sizeof line->name, "%s", part[0]);
-    line->signal = atoi(part[1]);
-    line->error = atoi(part[2]);
+    line->signal = number(part[1]);
+    line->error = number(part[2]);
     snprintf(line->text, sizeof line->text, "%s", part[3]);
-    line->outside = atoi(part[4]);
+    line->outside = number(part[4]);
     snprintf(line->ws, sizeof line->ws, "%s", part[5]);
-    line->out_untouched = atoi(part[6]);
+    line->out_untouched = number(part[6]);
     return true;
 }
 
@@ -325,10 +330,16 @@ static void compare_as(const struct place *place, uid_t uid, int *passed, int *f
 
 static void copy(const char *from, const char *to)
 {
-    char command[1200];
+    char bytes[65536];
+    int in = open(from, O_RDONLY);
+    int out = open(to, O_WRONLY | O_CREAT | O_EXCL, 0755);
+    ssize_t length;
 
-    snprintf(command, sizeof command, "cp '%s' '%s' && chmod 755 '%s'", from, to, to);
-    if (system(command) != 0)
+    while ((length = read(in, bytes, sizeof bytes)) > 0 &&
+           write(out, bytes, (size_t)length) == length)
+        continue;
+    close(in);
+    if (length != 0 || close(out) < 0)
         exit(1);
 }
 
