@@ -76,6 +76,9 @@ enum { CANNOT = -1000 };
 /* Says why the attack cannot be tried here. Returns CANNOT. */
 int cannot(const char *why);
 
+/* Whether a race is to be run once more: confined so many times, bare until it has been won. */
+bool another_try(int tries, bool won);
+
 struct attacks {
     const struct attack *rows;
     size_t count;

@@ -27,6 +27,16 @@ static bool is_held(const struct attempt *attempt)
     return (guards(attempt) & held) != 0;
 }
 
+/*
+ * Known to be open: inside another cordon the rules of the inner policy that only the shim can hold
+ * are not handed on, since the shim of the outer one gives its own policy to every child.
+ */
+static bool is_open(const struct attempt *attempt)
+{
+    return attempt->setting == SETTING_IN_CORDON && !attempt->is_static &&
+           (attempt->attack->held & LANDLOCK) == 0;
+}
+
 /* That a gap is one is asserted for raw system calls: there nobody else could close it. */
 bool judge_applies(const struct attempt *attempt)
 {
@@ -36,8 +46,10 @@ bool judge_applies(const struct attempt *attempt)
 
     if (attempt->is_static && (by_hand || native))
         return false;
-    if (attack == NULL || attempt->mode == MODE_BARE || is_held(attempt))
+    if (attack == NULL || attempt->mode == MODE_BARE)
         return true;
+    if (is_held(attempt))
+        return !is_open(attempt);
     return attempt->is_static && attack->gap != NULL;
 }
 
