@@ -23,8 +23,7 @@
 struct scope {
     const struct policy *policy;
     const struct view *view;
-    const struct start
-        *home; /* NULL, or where most paths lie, path and look-up known: saves steps */
+    const struct start *home; /* NULL, or where most paths lie, with path and at: saves steps */
 };
 
 /* Why a call was refused, for whoever wants to tell. Filled in on -EACCES from the policy only. */

@@ -167,6 +167,19 @@ static void shake_hands(char *const envp[])
 
 /* --- loading ---------------------------------------------------------------------------------- */
 
+/* Most absolute paths lie in the workspace: a look-up of those begins there. */
+static void settle_home(void)
+{
+    static struct policy_at at;
+    static struct start home;
+
+    home.path = image_text(load_hold.image, IMAGE_ROOT);
+    home.at = &at;
+    decide_start(load_hold.scope.policy, &at);
+    if (path_is_canonical(home.path) && decide_follow(load_hold.scope.policy, &at, home.path))
+        load_hold.scope.home = &home;
+}
+
 static void load(char *const envp[])
 {
     const char *value = env_get(envp, IMAGE_VARIABLE);
@@ -176,6 +189,7 @@ static void load(char *const envp[])
     else
         make_image(envp);
     load_hold.scope = (struct scope){.policy = image_policy(load_hold.image), .view = &view_self};
+    settle_home();
     where_load();
 }
 

@@ -257,12 +257,25 @@ static const char *judge_answer(const struct trial *trial)
     return compare_success(trial);
 }
 
+/* The kernel counts links again when it starts a look-up anew because somebody renames something
+ * somewhere: then forty are too many. */
+static bool is_miscounted(const struct trial *trial)
+{
+    for (int i = 0; i < call_paths(trial->call); i++)
+        if (trial->bare.result == -ELOOP && trial->found[i].error == 0 &&
+            trial->found[i].links >= 20)
+            return true;
+    return false;
+}
+
 const char *judge(const struct trial *trial)
 {
     const char *wrong = check_reference(trial);
     bool refused = trial->bare.result == 0 &&
                    (judge_denies(trial) || (is_too_deep(trial) && trial->cordon.result < 0));
 
+    if (is_miscounted(trial))
+        return NULL;
     if (wrong == NULL)
         wrong = judge_answer(trial);
     if (wrong != NULL)
