@@ -9,6 +9,7 @@
  *
  *     TOP/
  *       name-SECRET          a name that only a listing of TOP can tell
+ *       secret  usr/secret
  *       ws/                  the workspace and working directory
  *         attack  attack-static  evil.so  forged (an image that grants all)  file  dir/secret
  *         keep/suid          root's, setuid, if the harness could make one
@@ -17,7 +18,7 @@
  *         moved/             the harness moves it to TOP/other when asked to
  *       out/                 may not be touched
  *         secret  victim  dir/name-SECRET  dir/file  empty/  link -> dir/name-SECRET
- *         prog  script  evil.so  usr/secret  sock  dgram
+ *         prog  prog-dynamic  say  script  evil.so  usr/secret  sock  dgram
  *       other/               secret  sock
  *       home/                .ssh/id  .bashrc
  */

@@ -117,6 +117,7 @@ static void add_facts(const struct attempt *attempt, const struct stage *stage,
     add(argv, "ws=", stage_path(stage, "ws"));
     add(argv, "out=", stage_path(stage, "out"));
     add(argv, "shim=", stage_path(stage, shim_of(attempt)));
+    add(argv, "cordon=", stage_path(stage, cordon_of(attempt)));
     add(argv, "abstract=", outside->abstract);
     add(argv, "abstract_dgram=", outside->abstract_dgram);
     add(argv, "address=", outside->page + 256);

@@ -331,6 +331,8 @@ int do_spawn(const char *path, char *const argv[], const struct opening *opening
     if (error == 0 && opening->path != NULL)
         error = posix_spawn_file_actions_addopen(&actions, opening->fd, opening->path,
                                                  opening->flags, 0644);
+    if (opening->between != NULL)
+        opening->between();
     if (error == 0)
         error = posix_spawn(&pid, path, &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);

@@ -358,8 +358,11 @@ static long spawned(const char *path, char *const argv[], const struct opening *
 
 int do_spawn(const char *path, char *const argv[], const struct opening *opening)
 {
-    long pid = do_fork();
+    long pid;
 
+    if (opening->between != NULL)
+        opening->between();
+    pid = do_fork();
     if (pid == 0)
         _exit((int)-spawned(path, argv, opening));
     return pid < 0 ? (int)pid : reap(pid);
