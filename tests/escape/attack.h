@@ -57,7 +57,7 @@ enum {
     NEEDS_STDIN = 32, /* a standard input that is the directory outside */
     NEEDS_GROUP = 64, /* the victim process in its process group */
     NEEDS_OWN = 128,  /* cordon itself lies inside the workspace, in ws/tool */
-    NEEDS_LIBC = 256, /* makes no sense by system calls */
+    EVEN_OPEN = 256,  /* no need: it is to be refused with --net open, too */
 };
 
 struct attack {

@@ -113,14 +113,16 @@ static bool is_tried(const struct attempt *attempt)
 {
     bool root = geteuid() == 0;
 
-    if (options.all)
-        return (attempt->mode != MODE_BWRAP && attempt->setting != SETTING_IN_BWRAP) ||
-               options.has_bwrap;
+    if (options.all && attempt->setting != SETTING_PLAIN)
+        return (attempt->mode == MODE_LANDLOCK || attempt->mode == MODE_NATIVE_RUN) &&
+               (options.has_bwrap || attempt->setting != SETTING_IN_BWRAP);
     switch (attempt->setting) {
     case SETTING_PLAIN:
-        if (options.users == 2 && attempt->mode == (root ? MODE_HAND_NATIVE : MODE_NATIVE_RUN))
+        if (!options.all && options.users == 2 &&
+            attempt->mode == (root ? MODE_HAND_NATIVE : MODE_NATIVE_RUN))
             return false;
-        return attempt->mode != MODE_BWRAP || options.has_bwrap;
+        return (attempt->mode != MODE_BWRAP && attempt->mode != MODE_BWRAP_OPEN) ||
+               options.has_bwrap;
     case SETTING_NO_NAMESPACES:
         return attempt->mode == MODE_LANDLOCK && attempt->is_static && (root || options.users == 1);
     case SETTING_IN_CORDON:

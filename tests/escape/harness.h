@@ -23,6 +23,8 @@ enum mode {
     MODE_LANDLOCK,
     MODE_BWRAP,
     MODE_NATIVE_RUN,
+    MODE_LANDLOCK_OPEN, /* with --net open */
+    MODE_BWRAP_OPEN,
     MODE_HAND_LANDLOCK, /* LD_PRELOAD, without the command */
     MODE_HAND_NATIVE,
     MODES,

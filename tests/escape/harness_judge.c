@@ -10,6 +10,8 @@ static unsigned guards(const struct attempt *attempt)
 {
     static const unsigned walls[MODES] = {[MODE_LANDLOCK] = LANDLOCK | RUN,
                                           [MODE_BWRAP] = BWRAP | RUN,
+                                          [MODE_LANDLOCK_OPEN] = LANDLOCK | RUN,
+                                          [MODE_BWRAP_OPEN] = BWRAP | RUN,
                                           [MODE_NATIVE_RUN] = RUN,
                                           [MODE_HAND_LANDLOCK] = LANDLOCK};
 
@@ -64,6 +66,8 @@ bool judge_applies(const struct attempt *attempt)
 
     if (attempt->is_static && (by_hand || native))
         return false;
+    if (attempt->mode == MODE_LANDLOCK_OPEN || attempt->mode == MODE_BWRAP_OPEN)
+        return attack == NULL || (attack->needs & EVEN_OPEN) != 0;
     if (attack == NULL || attempt->mode == MODE_BARE)
         return true;
     if (is_held(attempt))
@@ -91,7 +95,8 @@ static bool is_right_error(const struct attempt *attempt, const char *error)
     if (has_word(errors == NULL ? "EACCES" : errors, error))
         return true;
     /* What is not there cannot be refused. */
-    return attempt->mode == MODE_BWRAP && has_word("ENOENT EROFS ESRCH EBUSY EXDEV", error);
+    return (attempt->mode == MODE_BWRAP || attempt->mode == MODE_BWRAP_OPEN) &&
+           has_word("ENOENT EROFS ESRCH EBUSY EXDEV", error);
 }
 
 static bool has_aim(const struct attempt *attempt, const struct outcome *outcome)
