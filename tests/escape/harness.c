@@ -299,7 +299,7 @@ int main(int argc, char **argv)
     }
     options.users = geteuid() == 0 && nobody != NULL ? 2 : 1;
     run_as(geteuid(), geteuid() == 0 ? "root" : "user");
-    if (options.users == 2)
+    if (options.users == 2 && nobody != NULL)
         run_as(nobody->pw_uid, "nobody");
     say("Pass: %u, fail: %u, skip: %u.", options.results[RESULT_PASS], options.results[RESULT_FAIL],
         options.results[RESULT_SKIP]);

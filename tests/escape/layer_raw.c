@@ -110,13 +110,13 @@ long do_freopen(const char *path, const char *mode)
 
 long do_mkstemp(char *template)
 {
-    memcpy(strstr(template, "XXXXXX"), "abcdef", 6);
+    strcpy(strstr(template, "XXXXXX"), "abcdef");
     return do_open(template, O_RDWR | O_CREAT | O_EXCL, 0600);
 }
 
 long do_mkdtemp(char *template)
 {
-    memcpy(strstr(template, "XXXXXX"), "abcdef", 6);
+    strcpy(strstr(template, "XXXXXX"), "abcdef");
     return do_mkdir(template);
 }
 

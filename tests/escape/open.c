@@ -50,7 +50,7 @@ static int open_long(void)
     size_t length = 0;
 
     while (length < 4060) {
-        memcpy(path + length, "./", 2);
+        strcpy(path + length, "./");
         length += 2;
     }
     strcpy(path + length, "../out/secret");
