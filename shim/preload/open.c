@@ -94,8 +94,8 @@ static long open_found(int found, const struct open_how *how)
 {
     struct fd_name name = call_fd_name(found);
     int flags = (int)how->flags & ~(O_CREAT | O_NOFOLLOW);
-    long error = open_judge(AT_FDCWD, name.text, (int)how->flags & ~(O_CREAT | O_NOFOLLOW));
-    struct os_id id;
+    long error = open_judge(AT_FDCWD, name.text, (int)how->flags & ~O_NOFOLLOW);
+    struct os_id id = {.mode = 0};
 
     if (error == 0)
         error = os_identify(found, "", &id);
