@@ -82,7 +82,7 @@ tests = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(unit)) \
 	$(race:tests/race/%.c=$(BUILD)/tests/%) \
 	$(differential:tests/fuzz/%.c=$(BUILD)/tests/%) \
 	$(if $(matrix),$(BUILD)/tests/matrix) \
-	$(addprefix $(BUILD)/tests/escape/,escape attack attack-static evil.so race)
+	$(if $(escape_harness),$(addprefix $(BUILD)/tests/escape/,escape attack attack-static evil.so race))
 benches = $(bench:tests/bench/%.c=$(BUILD)/bench/%)
 fuzzers = $(libfuzzer:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 libraries = $(BUILD)/libcordon.a $(BUILD)/libcordon.so.$(SOVERSION) $(BUILD)/libcordon.so

@@ -114,10 +114,10 @@ static bool flags_have(int flags, int wanted)
     return (flags & wanted) == wanted;
 }
 
-static enum intent intent_of(int flags)
+static enum intent intent_of(const struct scope *scope, int flags)
 {
     if (flags & O_PATH)
-        return INTENT_STAT;
+        return scope->handles;
     if ((flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) ||
         flags_have(flags, O_TMPFILE))
         return INTENT_WRITE;
@@ -136,7 +136,7 @@ static int open_plain(const struct scope *scope, const struct start *start, cons
     struct plain plain;
 
     if (!follow_text(scope, start, path, &plain) ||
-        !decide_here(scope->policy, &plain.at, intent_of(flags)).allowed ||
+        !decide_here(scope->policy, &plain.at, intent_of(scope, flags)).allowed ||
         !may_create(scope, &plain.at, flags))
         return -ELOOP;
     return os_open_plain(plain.dir, plain.path, flags, mode);
@@ -161,7 +161,7 @@ static int open_asked(const struct scope *scope, const struct start *start, cons
         return result;
     os_close(asked.fd);
     at = look_up(scope, asked.text);
-    if (!decide_here(scope->policy, &at, intent_of(flags)).allowed)
+    if (!decide_here(scope->policy, &at, intent_of(scope, flags)).allowed)
         return -ELOOP;
     result = os_open_plain(AT_FDCWD, asked.text, flags, mode);
     return is_stale(result) ? -ELOOP : result;
@@ -182,7 +182,8 @@ static int open_in_asked(const struct scope *scope, const struct start *start, c
     decide_step(scope->policy, &at, leaf);
     result = -ELOOP;
     if (leaf.text[leaf.length] == '\0' &&
-        decide_here(scope->policy, &at, intent_of(flags)).allowed && may_create(scope, &at, flags))
+        decide_here(scope->policy, &at, intent_of(scope, flags)).allowed &&
+        may_create(scope, &at, flags))
         result = os_open_plain(asked.fd, leaf.text, flags, mode);
     os_close(asked.fd);
     return result;
@@ -213,9 +214,9 @@ static int open_object(const struct scope *scope, struct walk *walk, int flags, 
     if (S_ISLNK(id.mode) &&
         !(flags & (O_PATH | O_DIRECTORY))) /* a descriptor of a link leads no further */
         return -ELOOP;
-    verdict = judge(scope, walk, intent_of(flags));
+    verdict = judge(scope, walk, intent_of(scope, flags));
     if (!verdict.allowed)
-        return refuse(text_of(walk), verdict, intent_of(flags), report);
+        return refuse(text_of(walk), verdict, intent_of(scope, flags), report);
     if (S_ISDIR(id.mode))
         return os_open_here(walk->dir, flags, mode);
     return os_reopen(walk->dir, flags);
@@ -223,7 +224,8 @@ static int open_object(const struct scope *scope, struct walk *walk, int flags, 
 
 /* The answer for a leaf that may not be opened so: the kernel's if that is an error anyhow, -ELOOP
  * for a link. The walk's text names the leaf. */
-static int refuse_leaf(struct walk *walk, struct verdict verdict, int flags, struct report *report)
+static int refuse_leaf(const struct scope *scope, struct walk *walk, struct verdict verdict,
+                       int flags, struct report *report)
 {
     struct os_id id;
     int error = walk_identify_leaf(walk, &id);
@@ -240,7 +242,7 @@ static int refuse_leaf(struct walk *walk, struct verdict verdict, int flags, str
         return -ENOTDIR;
     if (S_ISLNK(id.mode) && !(flags & O_PATH))
         return -ELOOP;
-    return refuse(text_of(walk), verdict, intent_of(flags), report);
+    return refuse(text_of(walk), verdict, intent_of(scope, flags), report);
 }
 
 /* Opens the leaf where it may be written but not made. The kernel makes no difference between
@@ -268,15 +270,15 @@ static int open_leaf(const struct scope *scope, struct walk *walk, int flags, mo
     if (result < 0)
         return result;
     at = look_up(scope, walk->path.text);
-    verdict = judge(scope, walk, intent_of(flags));
+    verdict = judge(scope, walk, intent_of(scope, flags));
     if (verdict.allowed) {
         bool creates = may_create(scope, &at, flags);
         result = creates ? walk_open_leaf(walk, flags, mode) : open_if_there(walk, flags, mode);
         if (result == -ENOENT && !creates)
-            result =
-                refuse_leaf(walk, decide_here(scope->policy, &at, INTENT_CREATE), flags, report);
+            result = refuse_leaf(scope, walk, decide_here(scope->policy, &at, INTENT_CREATE), flags,
+                                 report);
     } else {
-        result = refuse_leaf(walk, verdict, flags, report);
+        result = refuse_leaf(scope, walk, verdict, flags, report);
     }
     path_pop(&walk->path);
     return result;
@@ -604,23 +606,16 @@ void place_release(struct place *place)
 
 /* --- rename ----------------------------------------------------------------------------------- */
 
-static bool is_directory(const struct place *place)
-{
-    struct os_id id;
-
-    return identify_name(place, &id) == 0 && S_ISDIR(id.mode);
-}
-
-/* Files are judged by their names alone; a directory takes all that lies below it along. */
+/* A directory takes all that lies below it along. What is a file now may be a directory when the
+ * kernel comes to rename it, so files have to keep to this as well. */
 static bool may_move(const struct scope *scope, const struct place *from, const struct place *to,
-                     bool exchange, struct report *report)
+                     struct report *report)
 {
     struct verdict verdict = decide_move(scope->policy, &from->at, &to->at);
 
-    if (verdict.allowed || !(is_directory(from) || (exchange && is_directory(to))))
-        return true;
-    refuse("", verdict, INTENT_REMOVE, report);
-    return false;
+    if (!verdict.allowed)
+        refuse("", verdict, INTENT_REMOVE, report);
+    return verdict.allowed;
 }
 
 static bool is_name(const struct place *place)
@@ -651,7 +646,7 @@ static int rename_places(const struct scope *scope, const struct place *from,
 
     /* What is no name the kernel refuses by itself. */
     if (is_name(from) && is_name(to) &&
-        (!from->allowed || !to->allowed || !may_move(scope, from, to, exchange, report)))
+        (!from->allowed || !to->allowed || !may_move(scope, from, to, report)))
         return refuse_rename(from, to, exchange);
     return os_renameat(from->dir, from->name, to->dir, to->name, flags);
 }

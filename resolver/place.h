@@ -24,6 +24,7 @@ struct scope {
     const struct policy *policy;
     const struct view *view;
     const struct start *home; /* NULL, or where most paths lie, with path and at: saves steps */
+    enum intent handles;      /* what O_PATH asks for: INTENT_STAT, or more */
 };
 
 /* Why a call was refused, for whoever wants to tell. Filled in on -EACCES from the policy only. */
@@ -69,7 +70,7 @@ int place_parent(const struct scope *scope, const struct start *start, const cha
                  enum name_use use, struct place *place, struct report *report);
 void place_release(struct place *place);
 
-/* renameat2(2). A directory moves only if that changes no verdict below it. */
+/* renameat2(2). Nothing moves if that would change a verdict below it. */
 int place_rename(const struct scope *scope, const struct start *old_start, const char *old_path,
                  const struct start *new_start, const char *new_path, unsigned flags,
                  struct report *report);

@@ -81,10 +81,20 @@ static bool is_deep(const struct policy *policy, uint32_t index)
            (index < policy->nodes && policy_nodes(policy)[index].inner < policy->inner);
 }
 
+/* No rule, or one of these kinds. */
+static bool is_rule(const struct policy *policy, uint32_t index, uint32_t kind, uint32_t or_kind)
+{
+    if (index >= policy->rules)
+        return index == POLICY_NONE;
+    return policy_rules(policy)[index].kind == kind || policy_rules(policy)[index].kind == or_kind;
+}
+
 static bool node_is_sound(const struct policy *policy, const struct policy_node *node)
 {
-    return is_index(node->deny, policy->rules) && is_index(node->protect, policy->rules) &&
-           is_index(node->grant, policy->rules) && is_index(node->socket, policy->rules) &&
+    return is_rule(policy, node->deny, RULE_DENY, RULE_DENY) &&
+           is_rule(policy, node->protect, RULE_PROTECT, RULE_PROTECT) &&
+           is_rule(policy, node->grant, RULE_READ, RULE_WRITE) &&
+           is_rule(policy, node->socket, RULE_UNIX, RULE_UNIX) &&
            is_index(node->grant_below, policy->rules) &&
            is_index(node->rule_below, policy->rules) && is_deep(policy, node->deep) &&
            is_index(node->inner, policy->inner) &&
@@ -151,8 +161,8 @@ static const char *check_layer(const struct policy *policy, size_t size)
         return "a table of names of an odd size";
     if (*policy_string(policy, policy->strings - 1) != '\0')
         return "strings without an end";
-    error = check_tree(policy);
-    return error != NULL ? error : check_lists(policy);
+    error = check_lists(policy);
+    return error != NULL ? error : check_tree(policy);
 }
 
 static size_t to_next(const struct policy *policy)

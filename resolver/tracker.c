@@ -245,6 +245,8 @@ int tracker_has(struct tracker *tracker, const char *path, size_t length)
     if (result != 0 || tracker->journal < 0)
         return result;
     result = tracker_journal_absorb(tracker, absorbed, &end);
+    if (result > 0) /* half a record: somebody is writing it, or it stays torn */
+        result = tracker_journal_settle(tracker, &end);
     if (result < 0)
         return result;
     return end == absorbed ? 0 : tracker_set_find(tracker, &text, &slot);

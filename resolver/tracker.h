@@ -35,6 +35,7 @@ struct tracker {
     int journal; /* -1: the session ends with the memory */
     uint64_t journal_dev;
     uint64_t journal_ino;
+    bool journal_named; /* it had a name: without one nobody else would find it */
 };
 
 /* A new, empty set for up to `paths` paths with `bytes` bytes of text in all, as a sealed memfd

@@ -93,12 +93,18 @@ static int with_real_path(cordon_tracker *tracker, const char *path,
                           int (*use)(struct tracker *, const char *, size_t))
 {
     struct walk *walk;
+    struct os_id id;
     int result = resolve_existing(path, &walk);
 
     if (result < 0)
         return result;
-    result = walk->path.length == 0 ? use(&tracker->set, "/", 1)
-                                    : use(&tracker->set, walk->path.text, walk->path.length);
+    /* A deleted file that is still open has no path any more: another may get it. */
+    result = os_identify(walk->dir, "", &id);
+    if (result == 0 && id.links == 0)
+        result = -ENOENT;
+    if (result == 0)
+        result = walk->path.length == 0 ? use(&tracker->set, "/", 1)
+                                        : use(&tracker->set, walk->path.text, walk->path.length);
     walk_free(walk);
     return result;
 }

@@ -50,6 +50,8 @@ static int64_t journal_size(const struct tracker *tracker)
         return error;
     if (st.st_dev != tracker->journal_dev || st.st_ino != tracker->journal_ino)
         return -EBADF;
+    if (st.st_nlink == 0 && tracker->journal_named)
+        return -EBADMSG;
     return st.st_size;
 }
 
@@ -238,6 +240,7 @@ static int adopt(struct tracker *tracker, int journal)
     tracker->journal = journal;
     tracker->journal_dev = st.st_dev;
     tracker->journal_ino = st.st_ino;
+    tracker->journal_named = st.st_nlink > 0;
     return claim(tracker);
 }
 

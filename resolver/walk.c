@@ -163,12 +163,36 @@ static bool take_deleted_text(struct walk *walk)
     return path_is_canonical(walk->target);
 }
 
+/* Whether a deleted file may have been where the text in walk->target says: then the nearest
+ * directory that still is there lies on the same mount. Cuts the text up. */
+static bool verify_deleted(struct walk *walk, const struct os_id *id)
+{
+    struct path above = {
+        .text = walk->target, .size = sizeof walk->target, .length = strlen(walk->target)};
+    struct os_id there;
+    int fd = -ENOENT;
+
+    while (fd == -ENOENT && above.length > 0) {
+        path_pop(&above);
+        char *text = above.length == 0 ? strcpy(walk->root_text, "/") : walk->target;
+        fd = open_from_root(walk, text);
+        if (fd == -ENOSYS)
+            fd = open_from_root_by_names(walk, text);
+    }
+    if (fd < 0)
+        return false;
+    int error = os_identify(fd, "", &there);
+    os_close(fd);
+    return error == 0 && there.dev == id->dev && there.mount == id->mount;
+}
+
 /* Finds out whether the text in walk->target is true of `fd`, and makes it the walk's path. `own`:
  * a thing without a place may be used, since this process has it open anyway. */
 static void locate(struct walk *walk, int fd, bool own)
 {
     struct os_id id;
     bool placeless = walk->target[0] != '/';
+    bool sound = false;
 
     walk->ground = GROUND_LOST;
     if (os_identify(fd, "", &id) < 0)
@@ -176,13 +200,14 @@ static void locate(struct walk *walk, int fd, bool own)
     /* Anybody may give a file such a name, but it would have a link. */
     if (id.links == 0 && strncmp(walk->target, "/memfd:", 7) == 0)
         placeless = true;
-    if ((id.links == 0 && take_deleted_text(walk)) ||
-        (path_is_canonical(walk->target) && verify(walk, &id))) {
-        if (path_set(&walk->path, walk->target) == 0)
-            walk->ground = GROUND_KNOWN;
-    } else if (own && placeless) {
+    if (id.links == 0 && take_deleted_text(walk))
+        sound = path_set(&walk->path, walk->target) == 0 && verify_deleted(walk, &id);
+    else if (path_is_canonical(walk->target))
+        sound = verify(walk, &id) && path_set(&walk->path, walk->target) == 0;
+    if (sound)
+        walk->ground = GROUND_KNOWN;
+    else if (own && placeless)
         walk->ground = GROUND_OBJECT;
-    }
 }
 
 /* Stands on the start of a relative path, with a descriptor of its own: the program's other threads
@@ -270,8 +295,12 @@ static int go_up(struct walk *walk)
     int error = ask_where(walk, fd);
     if (error == 0 && walk->ground == GROUND_KNOWN && strcmp(walk->target, expected) == 0)
         return 0;
-    if (error < 0) /* no procfs here: at least what is expected can be checked */
-        memcpy(walk->target, expected, strnlen(expected, sizeof walk->target - 1) + 1);
+    walk->ground = GROUND_LOST;
+    if (error < 0) { /* no procfs here: at least what is expected can be checked */
+        if (strlen(expected) >= sizeof walk->target)
+            return 0;
+        strcpy(walk->target, expected);
+    }
     locate(walk, fd, false);
     return 0;
 }

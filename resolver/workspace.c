@@ -125,7 +125,8 @@ ssize_t cordon_workspace_resolve(const cordon_workspace *workspace, enum cordon_
 {
     struct start start = start_of(workspace);
     struct walk *walk = NULL;
-    ssize_t result = resolve(mode, &start, path, &walk);
+    ssize_t result =
+        mode < CORDON_KERNEL || mode > CORDON_STRICT ? -EINVAL : resolve(mode, &start, path, &walk);
 
     if (walk == NULL)
         return error_named((int)result);
@@ -143,7 +144,10 @@ int cordon_workspace_open(const cordon_workspace *workspace, const char *path, i
                           mode_t mode)
 {
     struct start start = start_of(workspace);
-    struct scope scope = {.policy = workspace->policy, .view = &view_self, .home = &start};
+    /* Whoever has a handle of a directory can go on from there: ancestors of the root are no places
+     * to hand out, though their metadata is no secret. */
+    struct scope scope = {
+        .policy = workspace->policy, .view = &view_self, .home = &start, .handles = INTENT_READ};
     struct report report = {.denied = false};
     int fd = place_open(&scope, &start, path, flags, mode, &report);
 

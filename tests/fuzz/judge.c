@@ -83,8 +83,7 @@ static bool allows_rename(const struct trial *trial)
     const struct found *to = &trial->found[1];
 
     return allows_name(trial, 0, INTENT_REMOVE) && allows_name(trial, 1, INTENT_CREATE) &&
-           (!(from->directory || ((trial->call->flags & RENAME_EXCHANGE) && to->directory)) ||
-            rules_allow_move(trial->rules, from->place, to->place));
+           (!from->named || !to->named || rules_allow_move(trial->rules, from->place, to->place));
 }
 
 static bool allows(const struct trial *trial)
