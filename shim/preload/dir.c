@@ -108,3 +108,26 @@ long dir_unshare(int flags)
         where_forget();
     return CALL(SYS_unshare, flags);
 }
+
+/* Whoever shares memory has to share the working directory, too, or what is remembered is not true
+ * for both. A child of vfork is known by its number. */
+void dir_clones(unsigned long flags)
+{
+    bool memory = flags & CLONE_VM;
+    bool directory = flags & CLONE_FS;
+
+    if (memory != directory && !(memory && (flags & CLONE_VFORK) && !(flags & CLONE_THREAD)))
+        where_forget();
+}
+
+long dir_clone(int (*start)(void *), void *stack, int flags, void *arg, va_list args)
+{
+    void *parent = va_arg(args, void *);
+    void *tls = va_arg(args, void *);
+    void *child = va_arg(args, void *);
+    int pid;
+
+    dir_clones((unsigned)flags);
+    pid = NEXT(clone)(start, stack, flags, arg, parent, tls, child);
+    return pid < 0 ? -errno : pid;
+}

@@ -61,6 +61,8 @@ long dir_change_to(int fd);
 long dir_real(const char *path, char *resolved);
 long dir_chroot(const char *path);
 long dir_unshare(int flags);
+void dir_clones(unsigned long flags); /* before a clone(2) with these flags */
+long dir_clone(int (*start)(void *), void *stack, int flags, void *arg, va_list args);
 
 /* exec.c */
 long exec_at(int dir, const char *path, char *const argv[], char *const envp[], int flags);
@@ -76,6 +78,7 @@ long spawn_search(pid_t *pid, const char *file, const posix_spawn_file_actions_t
                   const posix_spawnattr_t *attributes, char *const argv[], char *const envp[]);
 long spawn_add_open(posix_spawn_file_actions_t *actions, int fd, const char *path, int flags,
                     mode_t mode);
+long spawn_add_dup2(posix_spawn_file_actions_t *actions, int fd, int target);
 long spawn_add_chdir(posix_spawn_file_actions_t *actions, const char *path);
 long spawn_add_fchdir(posix_spawn_file_actions_t *actions, int fd);
 long spawn_destroy(posix_spawn_file_actions_t *actions);

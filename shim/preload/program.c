@@ -31,19 +31,21 @@ enum kind {
     KIND_FOREIGN, /* nor, and its loader would stumble over it */
 };
 
-/* The interpreter that a script names, by the kernel's rules. KIND_OTHER: none. */
-static enum kind read_script(struct program_room *room, size_t length)
+/* The interpreter that a script names, by the kernel's rules. KIND_OTHER: none, or one that is cut.
+ */
+static enum kind read_script(struct program_room *room)
 {
-    const char *line = room->head + 2;
-    size_t n;
+    size_t begin = 2;
+    size_t end;
 
-    room->head[length] = '\0';
-    line += strspn(line, " \t");
-    n = strcspn(line, " \t\n");
-    if (n == 0 || (line[n] == '\0' && length == PROGRAM_HEAD))
+    while (begin < PROGRAM_HEAD && (room->head[begin] == ' ' || room->head[begin] == '\t'))
+        begin++;
+    for (end = begin; end < PROGRAM_HEAD && memchr(" \t\n", room->head[end], 4) == NULL;)
+        end++;
+    if (end == begin || end == PROGRAM_HEAD)
         return KIND_OTHER;
-    memcpy(room->interpreter, line, n);
-    room->interpreter[n] = '\0';
+    memcpy(room->interpreter, room->head + begin, end - begin);
+    room->interpreter[end - begin] = '\0';
     return KIND_SCRIPT;
 }
 
@@ -127,18 +129,19 @@ static enum kind look(int fd, struct program_room *room)
 {
     struct os_id id;
     enum kind kind = KIND_OTHER;
-    long length;
     int file;
 
     if (os_identify(fd, "", &id) < 0 || !S_ISREG(id.mode))
         return KIND_OTHER;
     file = os_reopen(fd, O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        return KIND_FREE; /* may be run but not read: who knows */
-    length = CALL(SYS_pread64, file, room->head, PROGRAM_HEAD, 0);
-    if (length >= 2 && memcmp(room->head, "#!", 2) == 0)
-        kind = read_script(room, (size_t)length);
-    else if (length >= (long)sizeof(Elf64_Ehdr) && memcmp(room->head, ELFMAG, SELFMAG) == 0)
+        return KIND_FREE;                     /* may be run but not read: who knows */
+    memset(room->head, 0, sizeof room->head); /* as the kernel does: files may be short */
+    if (CALL(SYS_pread64, file, room->head, PROGRAM_HEAD, 0) < 0)
+        kind = KIND_FREE;
+    else if (memcmp(room->head, "#!", 2) == 0)
+        kind = read_script(room);
+    else if (memcmp(room->head, ELFMAG, SELFMAG) == 0)
         kind = read_elf(file, room);
     return (enum kind)call_end(file, kind);
 }

@@ -122,6 +122,30 @@ for backend in $backends; do
 done
 same "threads: the control" ok "$(./byhand threads "$tmp/out/secret" 2>&1)"
 
+# --- children behind bwrap ------------------------------------------------------------------------
+
+# The program itself has the shim alone; each child has a wall of its own as well, which hides.
+behind() # WAY...
+{
+    inside=$(held bwrap ./byhand "$@" "$tmp/ws/inside" 2>&1)
+    outside=$(held bwrap ./byhand "$@" "$tmp/out/secret" 2>&1)
+    same "bwrap: $*" "ok ENOENT" "$inside $outside"
+}
+
+if held bwrap sh -c /bin/true 2>/dev/null; then
+    for way in spawn empty execve execvp execl fexecve system popen setenv forgery; do
+        behind $way open
+    done
+    behind system spawn execve open
+    same "bwrap: the program itself" EACCES "$(held bwrap ./byhand open "$tmp/out/secret")"
+    same "bwrap: status, arguments and stdin" "a b|x|7" "$(
+        printf x | held bwrap sh -c 'sh -c "printf \"%s|\" \"\$*\"; cat; exit 7" sh a b; echo "|$?"')"
+    same "bwrap: the shim is in the child" "0 EACCES" "$(held bwrap CORDON_DENY=inside \
+        sh -c 'env | grep -c CORDON_IMAGE; ./byhand open inside' | tr '\n' ' ' | sed 's/ $//')"
+else
+    skip "children behind bwrap" "bwrap does not work here"
+fi
+
 # --- what a child sees ----------------------------------------------------------------------------
 
 bare=$(env CORDON_ROOT="$tmp/ws" CORDON_BACKEND=native A=1 sh -c 'env; printf x | sh -c "cat; exit 7"; echo $?; kill -9 $$')
