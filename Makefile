@@ -51,7 +51,10 @@ ldflags = -pthread $(sanitize) $(LDFLAGS)
 platform := $(shell uname -s | tr A-Z a-z)
 resolver := $(filter-out resolver/os_%.c,$(wildcard resolver/*.c)) \
 	    $(wildcard resolver/os_$(platform).c)
-backend := $(wildcard shim/backend/*.c) shim/preload/image.c
+# What libcordon offers of the backends goes by way of the command, and needs nothing else of them.
+sandbox := shim/backend/sandbox.c
+backend := $(filter-out $(sandbox),$(wildcard shim/backend/*.c)) shim/preload/image.c
+library := $(resolver) $(sandbox) shim/backend/argv.c
 command := $(wildcard shim/command/*.c shim/supervise/*.c)
 preload := $(filter-out shim/preload/bind_%.c,$(wildcard shim/preload/*.c)) \
 	   $(wildcard shim/preload/bind_$(platform).c)
@@ -79,7 +82,7 @@ tests = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(unit)) \
 	$(race:tests/race/%.c=$(BUILD)/tests/%) \
 	$(differential:tests/fuzz/%.c=$(BUILD)/tests/%) \
 	$(if $(matrix),$(BUILD)/tests/matrix) \
-	$(addprefix $(BUILD)/tests/escape/,escape attack attack-static evil.so race)
+	$(if $(escape_harness),$(addprefix $(BUILD)/tests/escape/,escape attack attack-static evil.so race))
 benches = $(bench:tests/bench/%.c=$(BUILD)/bench/%)
 fuzzers = $(libfuzzer:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 libraries = $(BUILD)/libcordon.a $(BUILD)/libcordon.so.$(SOVERSION) $(BUILD)/libcordon.so
@@ -118,7 +121,7 @@ $(test_objects): | greatest
 greatest:
 	@scripts/fetch-greatest
 
--include $(patsubst %.o,%.d,$(call objects,$(resolver) $(backend) $(command) $(preload)) $(test_objects))
+-include $(patsubst %.o,%.d,$(call objects,$(library) $(backend) $(command) $(preload)) $(test_objects))
 
 # Moved into place when whole: somebody may be starting the program right now.
 define link
@@ -140,7 +143,7 @@ $(BUILD)/libcordon-shim.so: $(call objects,$(preload) $(backend) $(resolver)) $(
 		-o $@.new $(sort $(filter %.o,$^))
 	@mv -f $@.new $@
 $(BUILD)/tests/test_%: $(BUILD)/obj/tests/unit/test_%.o \
-		$(call objects,$(unit_support) $(backend) $(resolver))
+		$(call objects,$(unit_support) $(sandbox) $(backend) $(resolver))
 	$(link)
 $(BUILD)/tests/race: $(call objects,$(race) $(race_support) $(resolver))
 	$(link)
@@ -173,7 +176,7 @@ $(escape)/escape: $(call objects,$(escape_harness) $(filter-out %/main.c,$(escap
 	$(link)
 
 # One object, in which the names that the files share with each other have become local.
-$(BUILD)/obj/libcordon.o: $(call objects,$(resolver))
+$(BUILD)/obj/libcordon.o: $(call objects,$(library))
 	$(LD) -r -o $@ $^
 	$(OBJCOPY) --localize-hidden $@
 
@@ -181,7 +184,7 @@ $(BUILD)/libcordon.a: $(BUILD)/obj/libcordon.o
 	rm -f $@
 	$(AR) rcs $@ $^
 
-$(BUILD)/libcordon.so.$(SOVERSION): $(call objects,$(resolver)) resolver/libcordon.map
+$(BUILD)/libcordon.so.$(SOVERSION): $(call objects,$(library)) resolver/libcordon.map
 	$(CC) $(ldflags) -shared -Wl,-soname,$(@F) -Wl,--version-script=resolver/libcordon.map \
 		-o $@ $(filter %.o,$^) $(LDLIBS)
 

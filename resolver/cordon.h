@@ -41,6 +41,10 @@ enum cordon_error {
     CORDON_ENOTDIR = -4101,   /* the root, or a component used as a directory, is none */
     CORDON_ELOOP = -4102,     /* too many symbolic links */
     CORDON_ETOOLONG = -4103,  /* the path or one of its names is too long */
+    CORDON_EUSED = -4104,     /* the sandbox has been wrapped around something already */
+    CORDON_EBACKEND = -4105,  /* no backend here can hold that policy */
+    CORDON_EPOLICY = -4106,   /* the policy is malformed, or names what does not exist */
+    CORDON_ECOMMAND = -4107,  /* the cordon command is not installed */
 };
 
 /* One line of text, without a period; never NULL. For an errno what strerror(3) says in C. */
@@ -145,6 +149,64 @@ CORDON_API int cordon_tracker_mark_read(cordon_tracker *tracker, const char *pat
 
 /* 1 or 0; what does not exist has not been read. -EBADMSG: the session is damaged, no answer. */
 CORDON_API int cordon_tracker_has_been_read(cordon_tracker *tracker, const char *path);
+
+/*
+ * Sandboxes: a command line that runs another one inside a workspace.
+ *
+ *     cordon_sandbox *sandbox;
+ *     char **argv;
+ *     error = cordon_sandbox_new("/srv/project", &sandbox);
+ *     error = cordon_sandbox_read(sandbox, "/srv/data");
+ *     error = cordon_sandbox_wrap(sandbox, (char *[]){"make", "test", NULL}, &argv);
+ *     posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
+ *
+ * The workspace and a private directory for temporary files can be written, the system can be read,
+ * and there is no network: the default policy of cordon(1), to which the functions below add. A
+ * sandbox is for one thread and one use.
+ */
+typedef struct cordon_sandbox cordon_sandbox;
+
+enum cordon_network {
+    CORDON_NET_DENY,     /* none; the default */
+    CORDON_NET_LOOPBACK, /* the host's 127.0.0.0/8 and ::1 */
+    CORDON_NET_OPEN,
+};
+
+/* Errors as of cordon_workspace_new. The caller ends it with cordon_sandbox_free. */
+CORDON_API int cordon_sandbox_new(const char *root, cordon_sandbox **sandbox);
+
+/* What may be read, or written too, at the absolute path and below. */
+CORDON_API int cordon_sandbox_read(cordon_sandbox *sandbox, const char *path);
+CORDON_API int cordon_sandbox_write(cordon_sandbox *sandbox, const char *path);
+
+/* What may not be touched all the same: a path, or a pattern as of cordon(1), from the root. */
+CORDON_API int cordon_sandbox_deny(cordon_sandbox *sandbox, const char *pattern);
+
+/* A socket, or a directory of sockets, that may be connected to. */
+CORDON_API int cordon_sandbox_unix(cordon_sandbox *sandbox, const char *path);
+
+CORDON_API int cordon_sandbox_network(cordon_sandbox *sandbox, enum cordon_network network);
+
+/* "landlock", "bwrap", "native" or, the default, "auto". */
+CORDON_API int cordon_sandbox_backend(cordon_sandbox *sandbox, const char *name);
+
+/*
+ * The command line that runs `argv` in the sandbox: argv[0] is the absolute path of the cordon
+ * command, which is looked for beside this library and in PATH. Ended by NULL; the caller frees it
+ * with cordon_argv_free. The policy is checked and the backend tried now: CORDON_EPOLICY and
+ * CORDON_EBACKEND, of which cordon_sandbox_trouble then tells more. The second time, and in every
+ * function that would change the sandbox afterwards: CORDON_EUSED.
+ */
+CORDON_API int cordon_sandbox_wrap(cordon_sandbox *sandbox, char *const argv[], char ***wrapped);
+
+/* The backend that was found; NULL before it has been wrapped. */
+CORDON_API const char *cordon_sandbox_backend_name(const cordon_sandbox *sandbox);
+
+/* What was wrong the last time it was to be wrapped, in one line; "" if nothing was. */
+CORDON_API const char *cordon_sandbox_trouble(const cordon_sandbox *sandbox);
+
+CORDON_API void cordon_sandbox_free(cordon_sandbox *sandbox);
+CORDON_API void cordon_argv_free(char **argv);
 
 #ifdef __cplusplus
 }

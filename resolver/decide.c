@@ -324,9 +324,7 @@ static struct verdict move_in_layer(const struct policy *policy, const struct la
         return verdict_of(false, rule_between(policy, from, to));
     if (from->access != to->access)
         return verdict_of(false, from->access < to->access ? from->rule : to->rule);
-    /* Where files may be written sockets may be used, rule or no rule. */
-    if (from->access != ACCESS_WRITE &&
-        (from->socket == POLICY_NONE) != (to->socket == POLICY_NONE))
+    if ((from->socket == POLICY_NONE) != (to->socket == POLICY_NONE))
         return verdict_of(false, from->socket != POLICY_NONE ? from->socket : to->socket);
     return verdict_of(true, to->rule);
 }

@@ -18,6 +18,10 @@ static const struct {
     {CORDON_ENOTDIR, ENOTDIR, "not a directory"},
     {CORDON_ELOOP, ELOOP, "too many symbolic links"},
     {CORDON_ETOOLONG, ENAMETOOLONG, "the path or a name in it is too long"},
+    {CORDON_EUSED, EBUSY, "the sandbox has been used already"},
+    {CORDON_EBACKEND, ENOTSUP, "no backend here can hold the policy"},
+    {CORDON_EPOLICY, EINVAL, "the policy is malformed, or names what does not exist"},
+    {CORDON_ECOMMAND, ENOENT, "the cordon command was not found"},
 };
 
 int error_named(int negative_errno)

@@ -161,8 +161,8 @@ static const char *check_layer(const struct policy *policy, size_t size)
         return "a table of names of an odd size";
     if (*policy_string(policy, policy->strings - 1) != '\0')
         return "strings without an end";
-    error = check_tree(policy);
-    return error != NULL ? error : check_lists(policy);
+    error = check_lists(policy);
+    return error != NULL ? error : check_tree(policy);
 }
 
 static size_t to_next(const struct policy *policy)

@@ -9,8 +9,6 @@
 
 #include "confine.h"
 
-enum { LIMIT_MS = 2000 };
-
 /* What the child reports, in one write. */
 struct report {
     int result;
@@ -29,19 +27,19 @@ static void attempt_and_tell(int (*attempt)(const struct image *image, struct tr
 }
 
 /* Whether the whole report came in time. */
-static bool hear(int fd, struct report *report)
+static bool hear(int fd, int limit, struct report *report)
 {
     struct pollfd wait = {.fd = fd, .events = POLLIN};
     int ready;
 
     do
-        ready = poll(&wait, 1, LIMIT_MS);
+        ready = poll(&wait, 1, limit);
     while (ready < 0 && errno == EINTR);
     return ready > 0 && read(fd, report, sizeof *report) == sizeof *report;
 }
 
 int try_apart(int (*attempt)(const struct image *image, struct trouble *trouble),
-              const struct image *image, struct trouble *trouble)
+              const struct image *image, int limit, struct trouble *trouble)
 {
     struct report report;
     int ends[2];
@@ -58,14 +56,14 @@ int try_apart(int (*attempt)(const struct image *image, struct trouble *trouble)
     if (pid == 0)
         attempt_and_tell(attempt, image, ends[1]);
     close(ends[1]);
-    heard = hear(ends[0], &report);
+    heard = hear(ends[0], limit, &report);
     close(ends[0]);
     if (!heard)
         kill(pid, SIGKILL);
     while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         ;
     if (!heard)
-        return trouble_set(trouble, "a trial", "no answer within two seconds",
+        return trouble_set(trouble, "a trial", "no answer in time",
                            "a file system that hangs, or a trial that died", "");
     if (report.result != 0)
         *trouble = report.trouble;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "argv.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,15 +33,10 @@ static void add(struct argv *argv, const char *word)
     argv->words[argv->count] = NULL;
 }
 
-void argv_add(struct argv *argv, ...)
+void argv_append(struct argv *argv, const char *const words[])
 {
-    va_list words;
-    const char *word;
-
-    va_start(words, argv);
-    while ((word = va_arg(words, const char *)) != NULL)
-        add(argv, word);
-    va_end(words);
+    for (size_t i = 0; words[i] != NULL; i++)
+        add(argv, words[i]);
 }
 
 char **argv_take(struct argv *argv)

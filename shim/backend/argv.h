@@ -13,8 +13,11 @@ struct argv {
     bool failed; /* out of memory: nothing is appended any more */
 };
 
-/* Appends copies of words, up to a NULL. */
-void argv_add(struct argv *argv, ...) __attribute__((sentinel));
+/* Appends copies of the words: argv_add(&argv, "--bind", path, path). */
+#define argv_add(argv, ...) argv_append((argv), (const char *const[]){__VA_ARGS__, NULL})
+
+/* Likewise, up to a NULL. */
+void argv_append(struct argv *argv, const char *const words[]);
 
 /* The words, ended by NULL and the caller's from now on; NULL if it failed. */
 char **argv_take(struct argv *argv);

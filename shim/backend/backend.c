@@ -11,17 +11,15 @@
 #include "signals.h"
 
 /* The first that will do is taken: cheapest first. */
-static const struct backend *const walls[] = {&backend_landlock, &backend_bwrap};
-static const struct backend *const others[] = {&backend_native};
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+static const struct backend *const walls[] = {&backend_landlock, &backend_bwrap, NULL};
+static const struct backend *const others[] = {&backend_native, NULL};
 
 const struct backend *backend_by_name(const char *name)
 {
-    for (size_t i = 0; i < COUNT(walls); i++)
+    for (size_t i = 0; walls[i] != NULL; i++)
         if (strcmp(walls[i]->name, name) == 0)
             return walls[i];
-    for (size_t i = 0; i < COUNT(others); i++)
+    for (size_t i = 0; others[i] != NULL; i++)
         if (strcmp(others[i]->name, name) == 0)
             return others[i];
     return NULL;
@@ -111,7 +109,7 @@ const struct backend *backend_choose(const struct image *image, const char *name
         troubles->names[troubles->count++] = name;
         return NULL;
     }
-    for (size_t i = 0; i < COUNT(walls); i++) {
+    for (size_t i = 0; walls[i] != NULL; i++) {
         int held = check_held(walls[i], image, strict, &troubles->troubles[troubles->count]);
         if (will_do(walls[i], image, held, troubles))
             return walls[i];
@@ -127,7 +125,7 @@ const struct backend *backend_guess(const struct image *image, const char *name,
     if (named != NULL)
         return check_named(named, image, strict, &trouble) == 0 && named->likely(image) ? named
                                                                                         : NULL;
-    for (size_t i = 0; strcmp(name, "auto") == 0 && i < COUNT(walls); i++)
+    for (size_t i = 0; strcmp(name, "auto") == 0 && walls[i] != NULL; i++)
         if (check_held(walls[i], image, strict, &trouble) == 0)
             return walls[i]->likely(image) ? walls[i] : NULL;
     return NULL;

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "argv.h" /* argv_free, for what wrap returns */
 #include "image.h"
 
 /* Who holds a rule against the program. */
@@ -118,9 +119,6 @@ int inner_main(int argc, char **argv);
 /* Whether this process is inside a cordon already, by what the kernel answers: never by a variable.
  */
 bool backend_is_inside(void);
-
-/* For what wrap returned. */
-void argv_free(char **argv);
 
 /* "STEP: WORDS (CAUSE; FIX)" as one line without its end, cut to size. */
 void trouble_print(const struct trouble *trouble, char *line, size_t size);

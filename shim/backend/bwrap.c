@@ -73,7 +73,7 @@ static void add_links(struct argv *argv, const struct policy *policy)
             !decide(policy, real, INTENT_STAT).allowed)
             continue;
         target[length] = '\0';
-        argv_add(argv, "--symlink", target, link, NULL);
+        argv_add(argv, "--symlink", target, link);
     }
     if (root != NULL)
         closedir(root);
@@ -106,7 +106,7 @@ static void cover_file(struct argv *argv, const char *path)
         return;
     }
     snprintf(number, sizeof number, "%d", fd);
-    argv_add(argv, "--perms", "0000", "--ro-bind-data", number, path, NULL);
+    argv_add(argv, "--perms", "0000", "--ro-bind-data", number, path);
 }
 
 static void add_mount(struct argv *argv, const struct mount *mount)
@@ -115,31 +115,31 @@ static void add_mount(struct argv *argv, const struct mount *mount)
 
     if (mount->access == ACCESS_NONE && !mount->socket) {
         if (S_ISDIR(mount->mode))
-            argv_add(argv, "--perms", mount->opened ? "0111" : "0000", "--tmpfs", path, NULL);
+            argv_add(argv, "--perms", mount->opened ? "0111" : "0000", "--tmpfs", path);
         else
             cover_file(argv, path);
     } else if (path_is_below("/proc", path)) {
         return; /* its own, and the numbers of processes are others inside */
     } else if (strcmp(path, "/dev/shm") == 0) {
-        argv_add(argv, "--perms", "1777", "--tmpfs", path, NULL); /* nobody else's */
+        argv_add(argv, "--perms", "1777", "--tmpfs", path); /* nobody else's */
     } else if (path_is_below("/dev", path)) {
         if (!is_made(path))
-            argv_add(argv, "--dev-bind", path, path, NULL);
+            argv_add(argv, "--dev-bind", path, path);
     } else {
-        argv_add(argv, mount->access == ACCESS_READ ? "--ro-bind" : "--bind", path, path, NULL);
+        argv_add(argv, mount->access == ACCESS_READ ? "--ro-bind" : "--bind", path, path);
     }
 }
 
 /* What bwrap makes, in place of what the host has there. */
 static void add_own(struct argv *argv, const struct policy *policy, bool host_proc)
 {
-    argv_add(argv, "--dev", "/dev", NULL);
+    argv_add(argv, "--dev", "/dev");
     if (!decide(policy, "/proc", INTENT_STAT).allowed)
         return;
     if (host_proc)
-        argv_add(argv, "--ro-bind", "/proc", "/proc", NULL);
+        argv_add(argv, "--ro-bind", "/proc", "/proc");
     else
-        argv_add(argv, "--proc", "/proc", NULL);
+        argv_add(argv, "--proc", "/proc");
 }
 
 static int add_mounts(struct argv *argv, const struct image *image, bool host_proc)
@@ -164,13 +164,13 @@ static int add_mounts(struct argv *argv, const struct image *image, bool host_pr
     for (i = 0; i < mounts.count; i++)
         if (mounts.list[i].access == ACCESS_NONE && S_ISDIR(mounts.list[i].mode) &&
             !mounts.list[i].socket)
-            argv_add(argv, "--remount-ro", mounts.list[i].path, NULL);
-    argv_add(argv, "--remount-ro", "/dev", NULL);
+            argv_add(argv, "--remount-ro", mounts.list[i].path);
+    argv_add(argv, "--remount-ro", "/dev");
     /* To root, also one without capabilities, the files below /proc/sys are his own. */
     if (decide(policy, "/proc", INTENT_STAT).allowed)
-        argv_add(argv, "--remount-ro", "/proc", NULL);
+        argv_add(argv, "--remount-ro", "/proc");
     if (!whole)
-        argv_add(argv, "--remount-ro", "/", NULL);
+        argv_add(argv, "--remount-ro", "/");
     mounts_release(&mounts);
     return 0;
 }
@@ -185,18 +185,17 @@ static void add_inner(struct argv *argv, const struct image *image, const struct
 
     snprintf(ignored, sizeof ignored, "%" PRIx64, signals_ignored());
     argv_add(argv, "--", image_text(image, IMAGE_COMMAND), "--inner", "--backend",
-             backend_bwrap.name, "--ignored", ignored, NULL);
+             backend_bwrap.name, "--ignored", ignored);
     if (preload != NULL)
-        argv_add(argv, "--preload", preload, NULL);
+        argv_add(argv, "--preload", preload);
     if (wants->file != NULL)
-        argv_add(argv, "--file", wants->file, NULL);
+        argv_add(argv, "--file", wants->file);
     if (wants->try_only) {
-        argv_add(argv, "--try", NULL);
+        argv_add(argv, "--try");
         return;
     }
-    argv_add(argv, "--", NULL);
-    for (size_t i = 0; command[i] != NULL; i++)
-        argv_add(argv, command[i], NULL);
+    argv_add(argv, "--");
+    argv_append(argv, (const char *const *)command);
 }
 
 char **bwrap_argv(const struct image *image, const struct bwrap_wants *wants, char *const command[],
@@ -214,18 +213,18 @@ char **bwrap_argv(const struct image *image, const struct bwrap_wants *wants, ch
         return NULL;
     }
     argv_add(&argv, path, "--die-with-parent", "--unshare-user", "--unshare-ipc", "--unshare-uts",
-             "--unshare-cgroup-try", "--cap-drop", "ALL", NULL);
+             "--unshare-cgroup-try", "--cap-drop", "ALL");
     if (!wants->host_proc)
-        argv_add(&argv, "--unshare-pid", NULL);
+        argv_add(&argv, "--unshare-pid");
     if (image->net != NET_OPEN)
-        argv_add(&argv, "--unshare-net", NULL);
+        argv_add(&argv, "--unshare-net");
     if (wants->status_fd >= 0) {
         snprintf(number, sizeof number, "%d", wants->status_fd);
-        argv_add(&argv, "--json-status-fd", number, NULL);
+        argv_add(&argv, "--json-status-fd", number);
     }
     if (add_mounts(&argv, image, wants->host_proc) < 0)
         argv.failed = true;
-    argv_add(&argv, "--chdir", wants->cwd, NULL);
+    argv_add(&argv, "--chdir", wants->cwd);
     add_inner(&argv, image, wants, command);
     char **words = argv_take(&argv);
     if (words == NULL)

@@ -14,8 +14,6 @@
 #include "bwrap.h"
 #include "confine.h"
 
-enum { LIMIT_MS = 2000 };
-
 static const struct {
     const char *words;
     const char *cause;
@@ -101,7 +99,7 @@ static long now_ms(void)
 /* All that comes from `fd` until its end, cut to size; false: it did not end in time. */
 static bool listen_to(int fd, char *words, size_t size)
 {
-    long end = now_ms() + LIMIT_MS;
+    long end = now_ms() + TRIAL_LIMIT;
     size_t length = 0;
     char rest[256];
 
@@ -167,7 +165,7 @@ static int run_apart(const struct image *image, const struct bwrap_wants *wants,
         return -1;
     if (!ended) {
         kill(pid, SIGKILL);
-        snprintf(words, size, "no answer within two seconds");
+        snprintf(words, size, "no answer in time");
     }
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;

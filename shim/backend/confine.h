@@ -22,9 +22,12 @@ int trouble_set(struct trouble *trouble, const char *step, const char *words, co
 /* Why Landlock cannot be had, if ruleset_abi said `error`; -1. */
 int trouble_landlock(struct trouble *trouble, int error);
 
-/* Runs `attempt` in a process of its own, which may confine itself, for at most two seconds. 0, or
- * -1 with *trouble. */
+/* How long a trial may take, in milliseconds: on a machine with a lot to do seconds pass. */
+enum { TRIAL_LIMIT = 10000 };
+
+/* Runs `attempt` in a process of its own, which may confine itself, for at most that long. 0, or -1
+ * with *trouble. */
 int try_apart(int (*attempt)(const struct image *image, struct trouble *trouble),
-              const struct image *image, struct trouble *trouble);
+              const struct image *image, int limit, struct trouble *trouble);
 
 #endif

@@ -182,8 +182,14 @@ static int add(struct adder *adder, enum rule_kind kind, const char *path)
 static bool is_open(const struct adder *adder, const char *path)
 {
     const char *home = adder->around->home;
+    const char *const *writable = adder->around->writable;
     bool at_home = home != NULL && path_is_below(home, path);
 
+    if (path_is_below(adder->around->root, path))
+        return true;
+    for (; writable != NULL && *writable != NULL; writable++)
+        if (path_is_below(*writable, path))
+            return true;
     for (size_t i = 0; i < adder->count; i++)
         if (path_is_below(adder->opened[i], path) &&
             !(at_home && path_is_below(adder->opened[i], home)))
@@ -257,11 +263,12 @@ static int open_toolchain(struct adder *adder, const char *directory)
 {
     const size_t rows = sizeof toolchains / sizeof toolchains[0];
     const size_t columns = sizeof toolchains[0] / sizeof toolchains[0][0];
-    char path[PATH_MAX];
+    char first[PATH_MAX];
 
     for (size_t row = 0; row < rows; row++) {
         int error = 0;
-        if (!join(path, adder->around->home, toolchains[row][0]) || !path_is_below(path, directory))
+        if (!join(first, adder->around->home, toolchains[row][0]) ||
+            !path_is_below(first, directory))
             continue;
         for (size_t i = 0; error == 0 && i < columns && toolchains[row][i] != NULL; i++)
             error = open_below_home(adder, toolchains[row][i]);
@@ -409,13 +416,11 @@ static int protect_repository(struct adder *adder)
 /* Cordon itself can be run inside, but not changed, wherever it lies. */
 static int add_own(struct adder *adder, const char *path)
 {
-    bool writable;
     int error;
 
     if (path == NULL)
         return 0;
-    writable = path_is_below(adder->around->root, path);
-    error = writable ? 0 : open_for_reading(adder, path);
+    error = open_for_reading(adder, path);
     return error < 0 ? error : add(adder, RULE_PROTECT, path);
 }
 

@@ -16,13 +16,15 @@
 /* What the policy depends on. Texts are canonical, or NULL if there is no such thing; `path` is
  * $PATH as it stands. */
 struct surroundings {
-    const char *root;    /* the workspace */
-    const char *home;    /* the home directory */
-    const char *path;    /* where programs are searched */
-    const char *tmp;     /* a private directory for temporary files */
-    const char *shim;    /* libcordon-shim.so */
-    const char *command; /* the cordon command */
-    bool protect;        /* protect what makes programs outside run code */
+    const char *root;            /* the workspace */
+    const char *home;            /* the home directory */
+    const char *path;            /* where programs are searched */
+    const char *tmp;             /* a private directory for temporary files */
+    const char *shim;            /* libcordon-shim.so */
+    const char *command;         /* the cordon command */
+    bool protect;                /* protect what makes programs outside run code */
+    const char *const *writable; /* NULL, or what else may be written, ending with NULL: a default
+                                    for reading in there would only narrow it */
 };
 
 /*

@@ -65,7 +65,7 @@ static void close_directories(void)
     if (list == NULL)
         return;
     while ((entry = readdir(list)) != NULL) {
-        int fd = atoi(entry->d_name);
+        int fd = (int)strtol(entry->d_name, NULL, 10);
         if (fd > STDERR_FILENO && fd != dirfd(list) && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
             fcntl(fd, F_SETFD, FD_CLOEXEC);
     }

@@ -59,7 +59,7 @@ static int probe(const struct image *image, struct trouble *trouble)
         return trouble_set(trouble, "unix sockets", "none can be allowed",
                            "Landlock does not tell one path of a socket from another",
                            "use -b bwrap");
-    return try_apart(attempt, image, trouble);
+    return try_apart(attempt, image, TRIAL_LIMIT, trouble);
 }
 
 static bool likely(const struct image *image)
@@ -112,8 +112,8 @@ static const char *const *gaps(void)
                     "chmod, chown, utime and xattr change it where the file's owner could"},
         {INT32_MAX, "System V shared memory, semaphores and message queues of the same user"},
         {INT32_MAX, "other terminals of the same user, where /dev/pts is granted"},
-        {INT32_MAX, "command lines of other processes, and their priority and scheduling if they "
-                    "are the same user's"},
+        {INT32_MAX, "command lines of other processes, and affinity and scheduling of those of the "
+                    "same user"},
         {6, "signals to other processes of the same user (Linux 6.12)"},
         {5, "ioctl on the devices that are granted for reading (Linux 6.10)"},
         {3, "truncate of files outside (Linux 6.2)"},

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What the policy says at a canonical path. A wall is built for one layer: those around it stand. */
+/* What the policy says at a canonical path. A wall is built for one layer: those around it stand.
+ */
 static struct layer_at stand(const struct policy *policy, const char *path)
 {
     struct policy_at at;
@@ -17,9 +18,9 @@ static struct layer_at stand(const struct policy *policy, const char *path)
     return at.layers[0];
 }
 
-static bool is_above(const char *path, const char *other)
+static bool is_above(const char *root, const char *path)
 {
-    return path_is_below(path, other) && strcmp(path, other) != 0;
+    return path_is_below(root, path) && strcmp(root, path) != 0;
 }
 
 /* The nearest rule by path above a path, or NULL. A pattern has no mount: it does not change what
@@ -30,10 +31,10 @@ static const char *rule_above(const struct policy *policy, const char *path)
 
     for (uint32_t i = 0; i < policy->rules; i++) {
         const struct policy_rule *rule = &policy_rules(policy)[i];
-        const char *text = policy_string(policy, rule->text);
-        if (rule->is_path && rule->kind != RULE_UNIX && is_above(text, path) &&
-            (nearest == NULL || strlen(text) > strlen(nearest)))
-            nearest = text;
+        const char *root = policy_string(policy, rule->text);
+        if (rule->is_path && rule->kind != RULE_UNIX && is_above(root, path) &&
+            (nearest == NULL || strlen(root) > strlen(nearest)))
+            nearest = root;
     }
     return nearest;
 }
@@ -183,7 +184,8 @@ int mounts_plan(const struct image *image, struct mounts *mounts)
         mounts_release(&new);
         return error;
     }
-    qsort(new.list, new.count, sizeof *new.list, compare);
+    if (new.count > 0)
+        qsort(new.list, new.count, sizeof *new.list, compare);
     drop_doubles(&new);
     note_opened(&new);
     *mounts = new;

@@ -162,8 +162,12 @@ static const struct row rows[] = {
     {SYS_ioctl, EPERM, ALWAYS, {IS(1, TIOCSTI)}},
     {SYS_ioctl, EPERM, ALWAYS, {IS(1, TIOCLINUX)}},
 
-    /* A limit of no CPU time at all ends somebody else's process like a signal. */
+    /* A limit of no CPU time at all ends somebody else's process like a signal, and a low priority
+     * holds it up. (How it is scheduled stays open: libc names the caller's own threads by number
+     * there.) */
     {SYS_prlimit64, EPERM, SHARED_PIDS, {IS_NOT(0, 0)}},
+    {SYS_setpriority, EPERM, SHARED_PIDS, {IS_NOT(1, 0)}},
+    {SYS_ioprio_set, EPERM, SHARED_PIDS, {IS_NOT(1, 0)}},
 
     /* Sockets: what is listed, and nothing else: no raw, packet, vsock, MPTCP ... */
     SOCKET(AF_INET, SOCK_STREAM, 0),
@@ -319,6 +323,7 @@ static void emit_tree(struct program *program, const struct row *const *sorted, 
 int seccomp_enter(const struct seccomp_wants *wants)
 {
     const struct row *sorted[ROWS];
+    size_t count = sort(sorted, wants);
     struct program program = {.length = 0};
     struct sock_fprog loaded = {.filter = program.code};
     long result;
@@ -333,7 +338,7 @@ int seccomp_enter(const struct seccomp_wants *wants)
     program.code[program.length - 1].jf = 1;
     emit_return(&program, SECCOMP_RET_ERRNO | ENOSYS);
 #endif
-    emit_tree(&program, sorted, sort(sorted, wants));
+    emit_tree(&program, sorted, count);
 
     loaded.len = program.length;
     result = os_syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,

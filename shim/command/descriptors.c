@@ -74,7 +74,7 @@ static bool may_stay(const struct policy *policy, const struct options *options,
     struct stat st;
 
     for (size_t i = 0; i < options->fds.count; i++)
-        if (atoi(options->fds.list[i]) == fd)
+        if (strtol(options->fds.list[i], NULL, 10) == fd)
             return true;
     if (fstat(fd, &st) < 0)
         return false;
@@ -114,7 +114,7 @@ int descriptors_close(const struct policy *policy, const struct options *options
     if (list == NULL)
         return error == 0 && close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) < 0 ? -errno : error;
     while (error == 0 && (entry = readdir(list)) != NULL) {
-        int fd = atoi(entry->d_name);
+        int fd = (int)strtol(entry->d_name, NULL, 10);
         if (fd < 3 || (fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0)
             continue;
         if (!may_stay(policy, options, fd))

@@ -142,8 +142,7 @@ int environment_change(const struct session *session)
     return error == 0 ? set_caches(session) : error;
 }
 
-/* After the user's own: some of them want to be the first. */
-static int add_preload(const char *shim)
+int environment_add_preload(const char *shim)
 {
     const char *others = getenv("LD_PRELOAD");
     char *value;
@@ -167,7 +166,7 @@ int environment_add_shim(const struct session *session, int handshake)
         return -ENOMEM;
     image_variable(session->image, image); /* goes into the environment as it is */
     snprintf(number, sizeof number, "%d", handshake);
-    if (putenv(image) != 0 || add_preload(session->preload) < 0 ||
+    if (putenv(image) != 0 || environment_add_preload(session->preload) < 0 ||
         (handshake >= 0 && setenv("CORDON_HANDSHAKE", number, 1) < 0))
         return -ENOMEM;
     return 0;

@@ -29,4 +29,7 @@ int environment_change(const struct session *session);
  * `handshake` is the descriptor on which it is to answer, or -1. 0 or -ENOMEM */
 int environment_add_shim(const struct session *session, int handshake);
 
+/* The shim in LD_PRELOAD, after the user's own: some of them want to be the first. 0 or -1 */
+int environment_add_preload(const char *shim);
+
 #endif

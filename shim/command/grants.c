@@ -2,6 +2,7 @@
 #include "grants.h"
 
 #include <errno.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,18 +110,52 @@ static int add_denies(struct policy_builder *builder, const struct session *sess
     return 0;
 }
 
-/* What lies in a directory that the user opened for writing is readable, and must not be changed.
- * A grant for reading there would be one that not every kernel can hold. */
-static bool protect_own(struct policy_builder *builder, const struct words *write, const char *path)
+/* Where --write leads. The caller frees each and the list; NULL: no memory. */
+static char **writable_places(const struct words *write)
 {
-    char place[PATH_MAX];
+    char **places = calloc(write->count + 1, sizeof *places);
 
-    for (size_t i = 0; i < write->count; i++)
-        if (realpath(write->list[i], place) != NULL && path_is_below(place, path)) {
-            policy_add(builder, RULE_PROTECT, path, "default");
-            return true;
-        }
-    return false;
+    for (size_t i = 0, n = 0; places != NULL && i < write->count; i++) {
+        places[n] = realpath(write->list[i], NULL);
+        if (places[n] != NULL)
+            n++;
+    }
+    return places;
+}
+
+static void free_places(char **places)
+{
+    for (size_t i = 0; places != NULL && places[i] != NULL; i++)
+        free(places[i]);
+    free(places);
+}
+
+/* Inside another cordon its shim is in this process, and will be in the command. */
+static int note_shim(struct dl_phdr_info *info, size_t size, void *data)
+{
+    static const char name[] = "/libcordon-shim.so";
+    size_t length = strlen(info->dlpi_name);
+
+    (void)size;
+    if (length < sizeof name || strcmp(info->dlpi_name + length - (sizeof name - 1), name) != 0)
+        return 0;
+    return realpath(info->dlpi_name, data) != NULL;
+}
+
+/* That one has to be readable as well. */
+static int add_outer_shim(struct policy_builder *builder, const struct surroundings *around)
+{
+    char shim[PATH_MAX];
+    bool open;
+
+    if (dl_iterate_phdr(note_shim, shim) == 0 || strcmp(shim, around->shim) == 0)
+        return 0;
+    open = path_is_below(around->root, shim);
+    for (const char *const *place = around->writable; !open && *place != NULL; place++)
+        open = path_is_below(*place, shim);
+    if (!open && check(builder, policy_add(builder, RULE_READ, shim, "default")) != 0)
+        return EXIT_SETUP;
+    return check(builder, policy_add(builder, RULE_PROTECT, shim, "default"));
 }
 
 static const char *or_null(const char *text)
@@ -128,36 +163,58 @@ static const char *or_null(const char *text)
     return text[0] != '\0' ? text : NULL;
 }
 
-int grants_add(struct policy_builder *builder, const struct session *session)
+/* What cordon itself needs. */
+static int add_session(struct policy_builder *builder, const struct session *session)
+{
+    int status = 0;
+
+    if (session->cache[0] != '\0' &&
+        (session->tmp[0] == '\0' || !path_is_below(session->tmp, session->cache)))
+        status = check(builder, policy_add(builder, RULE_WRITE, session->cache, "default"));
+    if (status == 0 && session->log[0] == '/')
+        status = check(builder, policy_add(builder, RULE_WRITE, session->log, "--log"));
+    /* bwrap makes one that is the command's alone; with the others it is the machine's. */
+    if (status == 0 && session->backend == &backend_bwrap)
+        status = check(builder, policy_add(builder, RULE_WRITE, "/dev/shm", "default"));
+    /* The link to the shim is the program's to read, not to turn elsewhere. */
+    if (status == 0 && strcmp(session->preload, session->shim) != 0)
+        status = check(builder, policy_add(builder, RULE_PROTECT, session->preload, "default"));
+    return status;
+}
+
+static int add_options(struct policy_builder *builder, const struct session *session)
 {
     const struct options *options = session->options;
-    const struct surroundings around = {
-        .root = session->root,
-        .home = or_null(session->home),
-        .path = getenv("PATH"),
-        .tmp = or_null(session->tmp),
-        .shim = protect_own(builder, &options->write, session->shim) ? NULL : session->shim,
-        .command =
-            protect_own(builder, &options->write, session->command) ? NULL : session->command,
-        .protect = options->protect,
-    };
     int status = add_paths(builder, RULE_READ, &options->read, "--read");
 
     if (status == 0)
         status = add_paths(builder, RULE_WRITE, &options->write, "--write");
     if (status == 0)
         status = add_paths(builder, RULE_UNIX, &options->sockets, "--unix");
-    if (status == 0)
-        status = add_denies(builder, session);
+    return status == 0 ? add_denies(builder, session) : status;
+}
+
+int grants_add(struct policy_builder *builder, const struct session *session)
+{
+    char **writable = writable_places(&session->options->write);
+    const struct surroundings around = {
+        .root = session->root,
+        .home = or_null(session->home),
+        .path = getenv("PATH"),
+        .tmp = or_null(session->tmp),
+        .shim = session->shim,
+        .command = session->command,
+        .protect = session->options->protect,
+        .writable = (const char *const *)writable,
+    };
+    int status = writable == NULL ? setup_error("out of memory") : add_options(builder, session);
+
     if (status == 0)
         status = check(builder, defaults_add(builder, &around));
-    if (status == 0 && session->cache[0] != '\0' &&
-        (session->tmp[0] == '\0' || !path_is_below(session->tmp, session->cache)))
-        status = check(builder, policy_add(builder, RULE_WRITE, session->cache, "default"));
-    if (status == 0 && session->log[0] == '/')
-        status = check(builder, policy_add(builder, RULE_WRITE, session->log, "--log"));
-    /* The link to the shim is the program's to read, not to turn elsewhere. */
-    if (status == 0 && strcmp(session->preload, session->shim) != 0)
-        status = check(builder, policy_add(builder, RULE_PROTECT, session->preload, "default"));
+    if (status == 0)
+        status = add_outer_shim(builder, &around);
+    if (status == 0)
+        status = add_session(builder, session);
+    free_places(writable);
     return status;
 }

@@ -9,6 +9,7 @@
 
 #include "bwrap.h"
 #include "command.h"
+#include "environment.h"
 #include "program.h"
 
 static int not_run(const char *path, int error)
@@ -67,7 +68,8 @@ static int wrap_hand(const struct image *image, const char *path, char **command
 
 /*
  * cordon --hand PATH ARGV0 ARG...: a child of a program that was preloaded by hand, which is to
- * have a wall of its own. The image is in the environment.
+ * have a wall of its own. The image is in the environment; the shim is not preloaded, else it would
+ * be in this very process.
  */
 int command_hand(int argc, char **argv)
 {
@@ -81,6 +83,8 @@ int command_hand(int argc, char **argv)
         return usage_error("--hand is not for use by hand");
     if (wrong != NULL)
         return setup_error(IMAGE_VARIABLE ": %s", wrong);
+    if (environment_add_preload(image_text((const struct image *)memory, IMAGE_SHIM)) < 0)
+        return setup_error("out of memory");
     if (backend_is_inside())
         return not_run(argv[1], program_become(argv[1], argv + 2));
     image = image_inside((const struct image *)memory);

@@ -152,9 +152,10 @@ static int search(const char *name, const struct policy *policy, char found[PATH
             at = "/bin:/usr/bin";
         length = strcspn(at, ":");
         if (snprintf(path, sizeof path, "%.*s%s%s", (int)length, at, length > 0 ? "/" : "", name) <
-            (int)sizeof path) {
+                (int)sizeof path &&
+            access(path, F_OK) == 0) {
             one = try(path, policy);
-            if (one == 0 || (error == ENOENT && one != ENOTDIR)) {
+            if (one == 0 || error == ENOENT) {
                 strcpy(found, path);
                 error = one;
             }

@@ -96,6 +96,7 @@ static void become_native(const struct run *run, struct failure *failure)
         words[2] = (char *)run->program.path;
         memcpy(words + 3, run->argv, count * sizeof *words);
         execv(own, words);
+        free(words);
     }
     fail(failure, EXIT_SETUP, own, strerror(errno));
 }
@@ -212,13 +213,11 @@ static int guard(struct run *run, struct outcome *outcome, bool *again)
         .data = run,
         .signals = &run->signals,
     };
-    /* In a cordon already the shim of that one is there, and speaks for itself only. */
-    const bool shakes = run->program.alone == NULL && !backend_is_inside();
     int error;
 
     forget(run->handshake);
     forget(run->report);
-    if ((shakes && pipe2(run->handshake, O_CLOEXEC) < 0) ||
+    if ((run->program.alone == NULL && pipe2(run->handshake, O_CLOEXEC) < 0) ||
         (session->backend->wrap != NULL && pipe2(run->report, O_CLOEXEC) < 0))
         return setup_error("a pipe: %s", strerror(errno));
     memcpy(guarded.handshake, run->handshake, sizeof guarded.handshake);
@@ -234,7 +233,7 @@ static int guard(struct run *run, struct outcome *outcome, bool *again)
 
 static int start(struct run *run)
 {
-    struct outcome outcome;
+    struct outcome outcome = {.kind = OUTCOME_LOST};
     bool again = false;
     int status;
 

@@ -64,7 +64,8 @@ static void print_visibly(FILE *stream, const char *text)
 }
 
 /* "cordon: TEXTEND", where only the text is of unknown bytes. */
-static void say(const char *format, va_list args, const char *end)
+__attribute__((format(printf, 1, 0))) static void say(const char *format, va_list args,
+                                                      const char *end)
 {
     char *text = NULL;
 

@@ -157,6 +157,8 @@ static int build_policy(struct session *session)
 
     if (builder == NULL)
         return setup_error("out of memory");
+    free(session->policy);
+    session->policy = NULL;
     if (grants_add(builder, session) != 0)
         status = EXIT_SETUP;
     else if ((session->policy = policy_build(builder)) != NULL)
@@ -218,22 +220,6 @@ int session_begin(struct session *session, const struct options *options, bool d
     return status;
 }
 
-/* Whether the kernel behind that backend would hold what it has to. */
-static bool holds_enough(const struct session *session, const struct backend *backend)
-{
-    const struct policy *policy = session->policy;
-
-    if (backend->holds_net(session->image) != HELD_BY_KERNEL)
-        return false;
-    for (uint32_t i = 0; i < policy->rules; i++) {
-        uint32_t kind = policy_rules(policy)[i].kind;
-        bool may_be_shim = !session->options->strict && (kind == RULE_DENY || kind == RULE_PROTECT);
-        if (!may_be_shim && backend->holds(session->image, i) != HELD_BY_KERNEL)
-            return false;
-    }
-    return true;
-}
-
 int session_make_tmp(const struct session *session)
 {
     if (session->options->tmp != TMP_PRIVATE || mkdir(session->tmp, 0700) == 0 || errno == EEXIST)
@@ -257,24 +243,21 @@ int session_choose(struct session *session, bool cheaply)
 {
     /* Where nothing is to be refused a wall would only be in the way. */
     const char *name = session->options->observe ? "native" : session->options->backend;
-    const bool is_auto = strcmp(name, "auto") == 0;
-    const struct backend *first = is_auto ? &backend_landlock : backend_by_name(name);
+    const bool strict = session->options->strict;
     struct backend_troubles troubles;
 
-    if (session_image(session, is_auto ? first->name : name) != 0)
+    if (session_image(session, strcmp(name, "auto") == 0 ? "landlock" : name) != 0)
         return EXIT_SETUP;
-    /* Whoever names a wall may leave to the shim what that one cannot hold. */
-    if (cheaply && first != NULL &&
-        (holds_enough(session, first) ||
-         (!is_auto && !session->options->strict && session->options->sockets.count == 0))) {
-        session->backend = first;
-        return 0;
+    session->backend = cheaply ? backend_guess(session->image, name, strict) : NULL;
+    if (session->backend == NULL) {
+        if (session_make_tmp(session) != 0)
+            return EXIT_SETUP;
+        session->backend = backend_choose(session->image, name, strict, &troubles);
     }
-    if (session_make_tmp(session) != 0)
-        return EXIT_SETUP;
-    session->backend = backend_choose(session->image, name, session->options->strict, &troubles);
     if (session->backend == NULL)
         return no_wall(&troubles);
+    if (session->backend == &backend_bwrap && build_policy(session) != 0)
+        return EXIT_SETUP;
     return session_image(session, session->backend->name);
 }
 

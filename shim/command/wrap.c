@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,40 +93,37 @@ static bool print_options(const struct options *options)
     return whole;
 }
 
-static int print_wrapper(const struct options *options, const char *binary)
+static int print_wrapper(const struct options *options, const struct program *program)
 {
-    struct program program;
     char *own = realpath("/proc/self/exe", NULL);
-    int status = own == NULL ? setup_error("/proc/self/exe cannot be read")
-                             : program_find(binary, NULL, &program);
     bool whole;
 
-    if (status == 0) {
-        fputs("#!/bin/sh\n# Made by cordon wrap: the program keeps to a workspace.\nexec ", stdout);
-        print_quoted(own);
-        fputs(" run", stdout);
-        whole = print_options(options) && print_path(" --", program.path);
-        fputs(" \"$@\"\n", stdout);
-        if (!whole)
-            status = setup_error("the current directory cannot be told");
-        if (program.privileged)
-            remark("%s: set-user-ID, or with capabilities: inside it runs without that privilege",
-                   program.path);
-    }
+    if (own == NULL)
+        return setup_error("/proc/self/exe: %s", strerror(errno));
+    fputs("#!/bin/sh\n# Made by cordon wrap: the program keeps to a workspace.\nexec ", stdout);
+    print_quoted(own);
     free(own);
-    return status != 0 ? status : flush_output();
+    fputs(" run", stdout);
+    whole = print_options(options);
+    whole = print_path("--", program->path) && whole;
+    fputs(" \"$@\"\n", stdout);
+    if (program->privileged)
+        remark("%s: set-user-ID, or with capabilities: inside it runs without that privilege",
+               program->path);
+    return whole ? flush_output() : setup_error("the current directory cannot be told");
 }
 
 int command_wrap(int argc, char **argv)
 {
     struct options options;
+    struct program program;
     int status;
     int first = options_parse(argc, argv, "wrap", &options, &status);
 
     if (first >= 0 && first + 1 != argc)
         status = usage_error("wrap wants one binary");
-    else if (first >= 0)
-        status = print_wrapper(&options, argv[first]);
+    else if (first >= 0 && (status = program_find(argv[first], NULL, &program)) == 0)
+        status = print_wrapper(&options, &program);
     options_release(&options);
     return status;
 }

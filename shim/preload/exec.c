@@ -59,8 +59,10 @@ struct exec_room *exec_begin(char *const argv[], char *const envp[])
 
     if (room == NULL)
         return NULL;
+    room->given = envp;
     room->argv = (char **)room->tail;
-    room->envp = env_make(room->argv + words, envp, load_hold.image->wall != WALL_WRAP);
+    room->memory = room->argv + words;
+    room->envp = env_make(room->memory, envp, load_hold.image->wall != WALL_WRAP);
     if (room->envp == NULL) {
         exec_end(room);
         return NULL;
@@ -73,6 +75,11 @@ void exec_end(struct exec_room *room)
     room->user = 0;
     if (room != kept)
         os_unmap(room, room->size);
+}
+
+char **exec_environ(struct exec_room *room, long judged)
+{
+    return judged == PROGRAM_FOREIGN ? env_make(room->memory, room->given, false) : room->envp;
 }
 
 void exec_wrap(struct exec_room *room, const char **path, char *const **argv)
@@ -96,12 +103,12 @@ void exec_wrap(struct exec_room *room, const char **path, char *const **argv)
 
 static long run(struct exec_room *room, const char *path, char *const argv[])
 {
-    long error = program_judge(AT_FDCWD, path, true, &room->program);
+    long judged = program_judge(AT_FDCWD, path, true, &room->program);
 
-    if (error < 0)
-        return error;
+    if (judged < 0)
+        return judged;
     exec_wrap(room, &path, &argv);
-    return CALL(SYS_execve, path, argv, room->envp);
+    return CALL(SYS_execve, path, argv, exec_environ(room, judged));
 }
 
 /* By descriptor, or from one. A wrapper can only be told a name. */
@@ -109,18 +116,18 @@ static long run_at(struct exec_room *room, int dir, const char *path, char *cons
 {
     bool empty = path[0] == '\0' && (flags & AT_EMPTY_PATH);
     struct fd_name own = call_fd_name(dir < 0 ? 0 : dir);
-    long error = empty ? program_judge(AT_FDCWD, own.text, true, &room->program)
-                       : program_judge(dir, path, !(flags & AT_SYMLINK_NOFOLLOW), &room->program);
+    long judged = empty ? program_judge(AT_FDCWD, own.text, true, &room->program)
+                        : program_judge(dir, path, !(flags & AT_SYMLINK_NOFOLLOW), &room->program);
 
-    if (error < 0)
-        return error;
+    if (judged < 0)
+        return judged;
     if (load_hold.image->wall == WALL_WRAP) {
         int fd = (int)CALL(SYS_openat, empty ? AT_FDCWD : dir, empty ? own.text : path,
                            O_PATH | O_CLOEXEC);
-        error = fd < 0 ? fd : call_end(fd, os_path_of(fd, room->path, sizeof room->path));
+        long error = fd < 0 ? fd : call_end(fd, os_path_of(fd, room->path, sizeof room->path));
         return error < 0 ? error : run(room, room->path, argv);
     }
-    return CALL(SYS_execveat, dir, path, argv, room->envp, flags);
+    return CALL(SYS_execveat, dir, path, argv, exec_environ(room, judged), flags);
 }
 
 long exec_at(int dir, const char *path, char *const argv[], char *const envp[], int flags)

@@ -18,6 +18,8 @@ struct exec_room {
     int user; /* the thread that is using it; 0: none */
     struct program_room program;
     char path[PATH_MAX]; /* a candidate, or the name of a descriptor */
+    char *const *given;  /* the environment as the program gave it ... */
+    void *memory;        /* ... and where the child's is made */
     char **envp;         /* for the child */
     char **argv;         /* for a shell or a wrapper in front of the program */
     char tail[];
@@ -26,6 +28,9 @@ struct exec_room {
 /* Room with the child's environment made from `envp`, or NULL: no memory. */
 struct exec_room *exec_begin(char *const argv[], char *const envp[]);
 void exec_end(struct exec_room *room);
+
+/* The environment for what program_judge said of the program. */
+char **exec_environ(struct exec_room *room, long judged);
 
 /* Where an exec leads when each child gets a wall of its own: to `cordon --hand PATH ARGV...`.
  * Changes both.

@@ -30,7 +30,7 @@ struct hand {
 static void *must(void *memory)
 {
     if (memory == NULL)
-        load_fail("shim: no memory", NULL);
+        load_fail("shim: no memory");
     return memory;
 }
 
@@ -65,7 +65,7 @@ static int choose(const struct hand *hand, const char *name, const char *const w
     for (int i = 0; words[i] != NULL; i++)
         if (value == NULL || strcmp(value, words[i]) == 0)
             return i;
-    load_fail(name, ": \"", value, "\" is no value for it", NULL);
+    load_fail(name, ": \"", value, "\" is no value for it");
 }
 
 static void refuse_later(const struct hand *hand)
@@ -74,7 +74,7 @@ static void refuse_later(const struct hand *hand)
 
     for (size_t i = 0; i < sizeof later / sizeof *later; i++)
         if (get(hand, later[i]) != NULL)
-            load_fail(later[i], ": not in this version", NULL);
+            load_fail(later[i], ": not in this version");
 }
 
 static void take_root(struct hand *hand)
@@ -84,14 +84,14 @@ static void take_root(struct hand *hand)
     int error;
 
     if (value == NULL)
-        load_fail("CORDON_ROOT: not set: nothing to confine the program to", NULL);
-    if (value[0] != '/')
-        load_fail("CORDON_ROOT: ", value, ": not an absolute path", NULL);
+        load_fail("CORDON_ROOT: not set: nothing to confine the program to");
+    else if (value[0] != '/')
+        load_fail("CORDON_ROOT: ", value, ": not an absolute path");
     hand->root = canonical(value, &error);
     if (hand->root == NULL)
-        load_fail("CORDON_ROOT: ", value, ": ", cordon_strerror(error), NULL);
+        load_fail("CORDON_ROOT: ", value, ": ", cordon_strerror(error));
     if (os_fstatat(AT_FDCWD, hand->root, &st, 0) < 0 || !S_ISDIR(st.st_mode))
-        load_fail("CORDON_ROOT: ", value, ": not a directory", NULL);
+        load_fail("CORDON_ROOT: ", value, ": not a directory");
 }
 
 /* The log is opened anew for each record, so it has to be there and in reach. */
@@ -107,11 +107,11 @@ static void take_log(struct hand *hand)
     int fd =
         (int)CALL(SYS_openat, AT_FDCWD, value, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
-        load_fail("CORDON_LOG: ", value, ": ", cordon_strerror(fd), NULL);
+        load_fail("CORDON_LOG: ", value, ": ", cordon_strerror(fd));
     os_close(fd);
     hand->log = canonical(value, &error);
     if (hand->log == NULL || policy_add(hand->builder, RULE_WRITE, hand->log, "CORDON_LOG") < 0)
-        load_fail("CORDON_LOG: ", value, ": cannot be used", NULL);
+        load_fail("CORDON_LOG: ", value, ": cannot be used");
 }
 
 /* --- rules ------------------------------------------------------------------------------------ */
@@ -124,16 +124,16 @@ static void add_path(struct hand *hand, const char *name, enum rule_kind kind, c
     if (text == NULL && kind == RULE_DENY)
         return; /* a pattern, or not there yet */
     if (text == NULL)
-        load_fail(name, ": ", path, ": ", cordon_strerror(error), NULL);
+        load_fail(name, ": ", path, ": ", cordon_strerror(error));
     if (policy_add(hand->builder, kind, text, name) < 0)
-        load_fail(name, ": ", path, ": ", policy_builder_error(hand->builder), NULL);
+        load_fail(name, ": ", path, ": ", policy_builder_error(hand->builder));
     free(text);
 }
 
 static void add_pattern(struct hand *hand, const char *name, const char *pattern)
 {
     if (policy_add_pattern(hand->builder, RULE_DENY, hand->root, pattern, name) < 0)
-        load_fail(name, ": ", pattern, ": ", policy_builder_error(hand->builder), NULL);
+        load_fail(name, ": ", pattern, ": ", policy_builder_error(hand->builder));
 }
 
 /* Calls for each item of a colon list; an empty item is a slip that nobody should have to find. */
@@ -151,7 +151,7 @@ static void add_list(struct hand *hand, const char *name, enum rule_kind kind)
         }
         item[n] = '\0';
         if (n == 0)
-            load_fail(name, ": an empty item in the list", NULL);
+            load_fail(name, ": an empty item in the list");
         if (kind == RULE_DENY)
             add_pattern(hand, name, item);
         add_path(hand, name, kind, item);
@@ -170,9 +170,9 @@ static void find_own_files(struct hand *hand)
     if (dladdr((void *)(uintptr_t)&hand_image, &info) != 0)
         hand->shim = canonical(info.dli_fname, &error);
     if (hand->shim == NULL)
-        load_fail("shim: cannot find its own file: ", cordon_strerror(error), NULL);
+        load_fail("shim: cannot find its own file: ", cordon_strerror(error));
     if (strpbrk(hand->shim, ": ") != NULL)
-        load_fail("shim: LD_PRELOAD cannot name ", hand->shim, NULL);
+        load_fail("shim: LD_PRELOAD cannot name ", hand->shim);
     size_t length = (size_t)(strrchr(hand->shim, '/') - hand->shim);
     for (size_t i = 0; i < 2 && hand->command == NULL; i++) {
         char *path = must(calloc(1, length + sizeof "/../bin/cordon"));
@@ -197,7 +197,7 @@ static void add_defaults(struct hand *hand)
 
     error = defaults_add(hand->builder, &around);
     if (error < 0)
-        load_fail("the default policy: ", cordon_strerror(error), NULL);
+        load_fail("the default policy: ", cordon_strerror(error));
     free(place);
 }
 
@@ -212,7 +212,7 @@ static struct policy *make_policy(struct hand *hand)
     add_list(hand, "CORDON_UNIX", RULE_UNIX);
     policy = policy_build(hand->builder);
     if (policy == NULL)
-        load_fail("the policy: ", policy_builder_error(hand->builder), NULL);
+        load_fail("the policy: ", policy_builder_error(hand->builder));
     return policy;
 }
 
@@ -226,7 +226,7 @@ static struct image *image_of(const struct image_parts *parts)
     struct image *image = image_new(parts);
 
     if (image == NULL)
-        load_fail("the policy is too large", NULL);
+        load_fail("the policy is too large");
     return image;
 }
 
@@ -248,7 +248,7 @@ static struct image *enter_landlock(struct image_parts *parts, struct trouble *t
 static struct image *wrap_children(struct image_parts *parts)
 {
     if (parts->texts[IMAGE_COMMAND] == NULL)
-        load_fail("bwrap: the cordon command is not beside ", parts->texts[IMAGE_SHIM], NULL);
+        load_fail("bwrap: the cordon command is not beside ", parts->texts[IMAGE_SHIM]);
     parts->wall = WALL_WRAP;
     parts->texts[IMAGE_BACKEND] = "bwrap";
     return image_of(parts);
@@ -270,7 +270,7 @@ static struct image *build_wall(struct image_parts *parts, int backend)
     if (image == NULL && backend == BY_AUTO && !backend_is_inside())
         image = wrap_children(parts);
     if (image == NULL)
-        load_fail("landlock: ", trouble.step, ": ", trouble.words, NULL);
+        load_fail("landlock: ", trouble.step, ": ", trouble.words);
     return image;
 }
 
@@ -289,7 +289,7 @@ struct image *hand_image(char *const envp[])
     parts.net = (enum image_net)choose(&hand, "CORDON_NET", nets);
     int backend = choose(&hand, "CORDON_BACKEND", backend_names);
     if (parts.net == NET_LOOPBACK)
-        load_fail("CORDON_NET: loopback: not in this version", NULL);
+        load_fail("CORDON_NET: loopback: not in this version");
     if (parts.mode == MODE_OBSERVE) /* a wall would not only look on */
         backend = BY_NATIVE;
     hand.builder = must(policy_builder_new());

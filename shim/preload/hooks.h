@@ -84,6 +84,7 @@ long spawn_destroy(posix_spawn_file_actions_t *actions);
 long shell_system(const char *command);
 long shell_open(const char *command, const char *mode); /* gives a FILE */
 long shell_close(FILE *stream);
+long shell_close_any(FILE *stream);
 
 /* generic.c: syscall(2) */
 long generic(long number, va_list args);

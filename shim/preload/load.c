@@ -20,7 +20,7 @@ _Atomic int load_state;
 
 static _Atomic int loader; /* the thread that is loading */
 
-void load_fail(const char *part, ...)
+void load_fail_with(const char *part, ...)
 {
     char line[512] = "cordon: ";
     size_t length = strlen(line);
@@ -44,7 +44,7 @@ static void *map(size_t size)
     void *memory;
 
     if (os_map(size, &memory) < 0)
-        load_fail("shim: no memory", NULL);
+        load_fail("shim: no memory");
     return memory;
 }
 
@@ -67,7 +67,7 @@ static void *keep_room(struct keep *keep, size_t size)
     char *room = keep->memory + keep->used;
 
     if (size > keep->size - keep->used)
-        load_fail("shim: the image is too large", NULL);
+        load_fail("shim: the image is too large");
     keep->used += size;
     return room;
 }
@@ -75,12 +75,9 @@ static void *keep_room(struct keep *keep, size_t size)
 /* The program may write over the environment that it was started with, so all is copied. */
 static const char *keep_text(struct keep *keep, const char *prefix, const char *text)
 {
-    size_t before = strlen(prefix);
-    size_t length = strlen(text) + 1;
-    char *kept = keep_room(keep, before + length);
+    char *kept = keep_room(keep, strlen(prefix) + strlen(text) + 1);
 
-    memcpy(kept, prefix, before);
-    memcpy(kept + before, text, length);
+    stpcpy(stpcpy(kept, prefix), text);
     return kept;
 }
 
@@ -90,7 +87,7 @@ static void keep_end(struct keep *keep)
 
     load_hold.preload = keep_text(keep, "LD_PRELOAD=", shim);
     if (CALL(SYS_mprotect, keep->memory, keep->size, PROT_READ) < 0)
-        load_fail("shim: mprotect failed", NULL);
+        load_fail("shim: mprotect failed");
 }
 
 static void take_image(const char *value)
@@ -102,7 +99,7 @@ static void take_image(const char *value)
     const char *wrong = image_read(value, memory, size);
 
     if (wrong != NULL)
-        load_fail(IMAGE_VARIABLE, ": ", wrong, NULL);
+        load_fail(IMAGE_VARIABLE, ": ", wrong);
     load_hold.image = memory;
     load_hold.variable = keep_text(&keep, IMAGE_VARIABLE "=", value);
     keep_end(&keep);
@@ -140,7 +137,7 @@ static char **ask_environ(void)
     size_t count = 0;
 
     if (fd < 0)
-        load_fail("shim: /proc/self/environ cannot be read", NULL);
+        load_fail("shim: /proc/self/environ cannot be read");
     while ((n = CALL(SYS_read, fd, text + length, ENVIRON_MAX - 1 - length)) > 0)
         length += (size_t)n;
     os_close(fd);
@@ -160,7 +157,7 @@ static void shake_hands(char *const envp[])
     for (; *text >= '0' && *text <= '9' && fd < 1 << 20; text++)
         fd = fd * 10 + (*text - '0');
     if (*text != '\0')
-        load_fail("shim: CORDON_HANDSHAKE is no number", NULL);
+        load_fail("shim: CORDON_HANDSHAKE is no number");
     CALL(SYS_write, fd, "k", 1);
     os_close(fd);
 }

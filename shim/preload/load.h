@@ -42,7 +42,9 @@ static inline bool load_is_ready(void)
     return atomic_load_explicit(&load_state, memory_order_acquire) == LOAD_READY || load_now();
 }
 
-/* Ends the process with status 125 and "cordon: PARTS" on standard error; NULL ends the parts. */
-_Noreturn void load_fail(const char *part, ...);
+/* Ends the process with status 125 and "cordon: PART PART..." on standard error, without the
+ * spaces. */
+#define load_fail(...) load_fail_with(__VA_ARGS__, (const char *)NULL)
+_Noreturn void load_fail_with(const char *part, ...);
 
 #endif

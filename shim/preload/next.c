@@ -23,7 +23,7 @@ void *next_find(struct next *next)
         return found;
     found = newest(next->symbol);
     if (found == NULL)
-        load_fail("shim: libc has no ", next->symbol, NULL);
+        load_fail("shim: libc has no ", next->symbol);
     atomic_store_explicit(&next->found, found, memory_order_release);
     return found;
 }

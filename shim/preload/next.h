@@ -20,7 +20,7 @@ struct next {
 void *next_find(struct next *next);
 
 #define NEXT(name)                                    \
-    (*(__typeof__(&name))({                           \
+    (*(__typeof__(&(name)))({                         \
         static struct next next_ = {.symbol = #name}; \
         next_find(&next_);                            \
     }))

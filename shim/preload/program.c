@@ -24,10 +24,11 @@
 enum { SCRIPT_DEPTH = 6 }; /* the kernel goes no deeper */
 
 enum kind {
-    KIND_OTHER,  /* the kernel will say what it thinks of it */
-    KIND_SCRIPT, /* room->interpreter says what runs it */
-    KIND_ENTERS, /* the shim will be in it */
-    KIND_FREE,   /* it will not */
+    KIND_OTHER,   /* the kernel will say what it thinks of it */
+    KIND_SCRIPT,  /* room->interpreter says what runs it */
+    KIND_ENTERS,  /* the shim will be in it */
+    KIND_FREE,    /* it will not */
+    KIND_FOREIGN, /* nor, and its loader would stumble over it */
 };
 
 /* The interpreter that a script names, by the kernel's rules. KIND_OTHER: none. */
@@ -73,24 +74,24 @@ static bool is_own_loader(const char *path)
 }
 
 /* Whether the program has a loader, and it is the one that will load the shim. */
-static bool has_own_loader(int fd, const Elf64_Ehdr *elf, struct program_room *room)
+static enum kind read_loader(int fd, const Elf64_Ehdr *elf, struct program_room *room)
 {
     for (unsigned i = 0; i < elf->e_phnum; i++) {
         Elf64_Phdr header;
         long n = CALL(SYS_pread64, fd, &header, sizeof header, elf->e_phoff + i * sizeof header);
         if (n != (long)sizeof header)
-            return false;
+            return KIND_FREE;
         if (header.p_type != PT_INTERP)
             continue;
         if (header.p_filesz == 0 || header.p_filesz > PROGRAM_HEAD)
-            return false;
+            return KIND_FREE;
         n = CALL(SYS_pread64, fd, room->loader, header.p_filesz, header.p_offset);
         if (n != (long)header.p_filesz)
-            return false;
+            return KIND_FREE;
         room->loader[n] = '\0';
-        return is_own_loader(room->loader);
+        return is_own_loader(room->loader) ? KIND_ENTERS : KIND_FOREIGN;
     }
-    return false;
+    return KIND_FREE;
 }
 
 /* Whether it would run with more than its caller has, so that the loader forgets LD_PRELOAD. */
@@ -117,7 +118,8 @@ static enum kind read_elf(int fd, struct program_room *room)
     if (elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_machine != MACHINE ||
         elf.e_phentsize != sizeof(Elf64_Phdr))
         return KIND_FREE;
-    return has_own_loader(fd, &elf, room) && !is_privileged(fd) ? KIND_ENTERS : KIND_FREE;
+    enum kind kind = read_loader(fd, &elf, room);
+    return kind == KIND_ENTERS && is_privileged(fd) ? KIND_FREE : kind;
 }
 
 /* What the kernel would see in the O_PATH descriptor `fd`. */
@@ -151,12 +153,12 @@ long program_judge(int dir, const char *path, bool follow, struct program_room *
         if (fd < 0)
             return call_settled(&call) ? fd : 0;
         enum kind kind = (enum kind)call_end(fd, look(fd, room));
-        if (kind == KIND_FREE && load_hold.image->wall == WALL_NONE)
+        if (kind >= KIND_FREE && load_hold.image->wall == WALL_NONE)
             return call_refuse(
                 &call, INTENT_EXEC,
                 "the shim cannot enter this program: use --backend landlock or bwrap");
         if (kind != KIND_SCRIPT)
-            return 0;
+            return kind == KIND_FOREIGN ? PROGRAM_FOREIGN : PROGRAM_RUNS;
         dir = AT_FDCWD;
         path = room->interpreter;
         follow = true;

@@ -16,10 +16,17 @@ struct program_room {
     char loader[PROGRAM_HEAD + 1];      /* of a program */
 };
 
+/* What program_judge says of a program that may be run. */
+enum {
+    PROGRAM_RUNS,
+    PROGRAM_FOREIGN, /* its loader is another libc's, and would fail to load the shim */
+};
+
 /*
- * Judges the file, and for a script each interpreter in turn. 0: may be run. Where nothing stands
- * behind the shim, what would run without it is refused: static programs, those with a privilege of
- * their own (the loader then ignores LD_PRELOAD), those of another machine or with another loader.
+ * Judges the file, and for a script each interpreter in turn; a negative errno if it may not be
+ * run. Where nothing stands behind the shim, what would run without it is refused: static programs,
+ * those with a privilege of their own (the loader then ignores LD_PRELOAD), those of another
+ * machine or with another loader.
  */
 long program_judge(int dir, const char *path, bool follow, struct program_room *room);
 

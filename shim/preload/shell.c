@@ -117,7 +117,7 @@ struct pipe_stream {
 };
 
 static pthread_mutex_t streams_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct pipe_stream *streams;
+static struct pipe_stream *_Atomic streams;
 
 /* What to do with the pipe: 'r' or 'w', and whether the stream is closed by exec. -EINVAL */
 static int read_mode(const char *mode, bool *reads, bool *closes)
@@ -203,31 +203,48 @@ long shell_open(const char *command, const char *mode)
 /* Takes the stream off the list; the process that it leads to, or -1. */
 static pid_t forget(const FILE *stream)
 {
-    struct pipe_stream **link = &streams;
+    struct pipe_stream *before = NULL;
     struct pipe_stream *found;
     pid_t pid = -1;
 
     pthread_mutex_lock(&streams_lock);
-    while (*link != NULL && (*link)->stream != stream)
-        link = &(*link)->next;
-    found = *link;
+    for (found = streams; found != NULL && found->stream != stream; found = found->next)
+        before = found;
     if (found != NULL) {
         pid = found->pid;
-        *link = found->next;
+        if (before != NULL)
+            before->next = found->next;
+        else
+            streams = found->next;
     }
     pthread_mutex_unlock(&streams_lock);
     free(found);
     return pid;
 }
 
+static long close_and_wait(FILE *stream, pid_t pid)
+{
+    NEXT(fclose)(stream);
+    return wait_for(pid);
+}
+
 long shell_close(FILE *stream)
 {
     pid_t pid = forget(stream);
+    int status;
 
-    if (pid < 0) {
-        int status = NEXT(pclose)(stream);
-        return status == -1 ? -errno : status;
-    }
-    fclose(stream);
-    return wait_for(pid);
+    if (pid >= 0)
+        return close_and_wait(stream, pid);
+    status = NEXT(pclose)(stream);
+    return status == -1 ? -errno : status;
+}
+
+/* fclose(3) of such a stream waits, too. */
+long shell_close_any(FILE *stream)
+{
+    pid_t pid = streams == NULL ? -1 : forget(stream);
+
+    if (pid >= 0)
+        return close_and_wait(stream, pid);
+    return NEXT(fclose)(stream) == 0 ? 0 : -errno;
 }

@@ -163,7 +163,7 @@ static long start_child(struct exec_room *room, const struct request *request, c
         return error;
     exec_wrap(room, &path, &argv);
     return -NEXT(posix_spawn)(request->pid, path, request->actions, request->attributes, argv,
-                              room->envp);
+                              exec_environ(room, error));
 }
 
 static long attempt_spawn(struct exec_room *room, void *context)

@@ -32,7 +32,7 @@ static void cell_write(struct cell *cell, const struct policy_at *at)
 
 static void cell_read(struct cell *cell, struct policy_at *at)
 {
-    uint64_t words[AT_WORDS];
+    uint64_t words[AT_WORDS] = {0};
 
     for (size_t i = 0; i < AT_WORDS; i++)
         words[i] = atomic_load_explicit(&cell->word[i], memory_order_relaxed);

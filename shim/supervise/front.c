@@ -2,13 +2,13 @@
 /* cordon's side of a run. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -84,10 +84,16 @@ void keep_only(const int *kept, int count)
         close(null);
 }
 
+/* To the command, by the guardian. */
+static void pass_on(int guardian, int signal)
+{
+    while (write(guardian, &signal, sizeof signal) < 0 && errno == EINTR)
+        ;
+}
+
 /* Stops as the command did, until somebody continues us; then so does the command. */
 static void stop(int guardian, int signal)
 {
-    const struct message go_on = {.kind = MESSAGE_SIGNAL, .signal = SIGCONT};
     struct sigaction standard = {.sa_handler = SIG_DFL};
     sigset_t one;
 
@@ -97,63 +103,47 @@ static void stop(int guardian, int signal)
     raise(signal);
     sigprocmask(SIG_UNBLOCK, &one, NULL); /* here we stop */
     sigprocmask(SIG_BLOCK, &one, NULL);
-    send(guardian, &go_on, sizeof go_on, MSG_NOSIGNAL);
+    pass_on(guardian, SIGCONT);
 }
 
 /* What the terminal sends goes to the whole group: the command has it already. What somebody sent
  * was meant for the command that he thinks we are. */
-static void pass_on(int guardian, const struct signalfd_siginfo *info)
+static bool is_for_command(const struct signalfd_siginfo *info)
 {
-    struct message message = {.kind = MESSAGE_SIGNAL, .signal = (int)info->ssi_signo};
-
-    if (info->ssi_signo != SIGCHLD && info->ssi_code <= 0)
-        send(guardian, &message, sizeof message, MSG_NOSIGNAL);
+    return info->ssi_signo != SIGCHLD && info->ssi_code <= 0 && info->ssi_pid != (uint32_t)getpid();
 }
 
-/* Until there is an outcome, or no guardian any more. */
-static bool wait_for_outcome(int guardian, int signals, int report, struct outcome *outcome)
+/* Something stands on the board. */
+static void look(struct board *board, int guardian, int signals, int report)
 {
     const int kept[] = {guardian, signals, report};
-    struct pollfd fds[] = {{.fd = guardian, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
+    int stopped = atomic_exchange(&board->stopped, 0);
 
-    for (;;) {
-        struct signalfd_siginfo info;
-        struct message message;
-
-        if (poll(fds, 2, -1) < 0)
-            continue;
-        if (fds[1].revents != 0 && read(signals, &info, sizeof info) == (ssize_t)sizeof info)
-            pass_on(guardian, &info);
-        if (fds[0].revents == 0)
-            continue;
-        if (recv(guardian, &message, sizeof message, 0) != (ssize_t)sizeof message)
-            return false;
-        if (message.kind == MESSAGE_STARTED)
-            keep_only(kept, 3);
-        if (message.kind == MESSAGE_STOPPED)
-            stop(guardian, message.signal);
-        if (message.kind == MESSAGE_OUTCOME) {
-            *outcome = message.outcome;
-            return true;
-        }
-    }
+    if (atomic_exchange(&board->started, false))
+        keep_only(kept, 3);
+    if (stopped != 0)
+        stop(guardian, stopped);
 }
 
-static void watch(const struct guarded *guarded, int guardian, pid_t pid, struct outcome *outcome)
+/* Until the guardian has ended. */
+static void wait_for_guardian(struct board *board, int guardian, pid_t pid, int report)
 {
+    struct signalfd_siginfo info;
     sigset_t all;
     int signals;
 
     signals_fill(&all);
-    signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
-    /* Without the descriptor we would be deaf; a guardian whose cordon is gone cleans up. */
-    if (signals < 0 || !wait_for_outcome(guardian, signals, guarded->report[0], outcome)) {
+    signals = signalfd(-1, &all, SFD_CLOEXEC);
+    /* Without it we would be deaf: then the guardian has to end the run. */
+    if (signals < 0)
         kill(pid, SIGKILL);
-        waitpid(pid, NULL, 0);
-        *outcome = (struct outcome){.kind = OUTCOME_LOST, .status = -1};
-        clean_up(guarded, outcome);
-    } else {
-        waitpid(pid, NULL, 0);
+    while (waitpid(pid, NULL, signals < 0 ? 0 : WNOHANG) == 0) {
+        if (read(signals, &info, sizeof info) != (ssize_t)sizeof info)
+            continue;
+        if (is_for_command(&info))
+            pass_on(guardian, (int)info.ssi_signo);
+        else if (info.ssi_signo == SIGCHLD)
+            look(board, guardian, signals, report);
     }
     if (signals >= 0)
         close(signals);
@@ -167,6 +157,8 @@ static void forget(int fd)
 
 int guardian_run(const struct guarded *guarded, struct outcome *outcome)
 {
+    const int access = PROT_READ | PROT_WRITE;
+    struct board *board;
     pid_t self = getpid();
     int ends[2];
     pid_t pid;
@@ -174,26 +166,35 @@ int guardian_run(const struct guarded *guarded, struct outcome *outcome)
     *outcome = (struct outcome){.kind = OUTCOME_ENDED, .status = signals_pending()};
     if (outcome->status != 0)
         return 0;
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+    board = mmap(NULL, sizeof *board, access, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (board == MAP_FAILED)
+        return -errno;
+    if (pipe2(ends, O_CLOEXEC) < 0)
         return -errno;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     fflush(NULL);
     pid = fork();
     if (pid == 0) {
-        close(ends[0]);
-        _exit(guardian_live(guarded, ends[1], self));
+        close(ends[1]);
+        _exit(guardian_live(guarded, board, ends[0], self));
     }
-    close(ends[1]);
+    close(ends[0]);
     if (pid < 0) {
         int error = -errno;
-        close(ends[0]);
+        close(ends[1]);
         return error;
     }
     forget(guarded->handshake[0]);
     forget(guarded->handshake[1]);
     forget(guarded->report[1]);
-    watch(guarded, ends[0], pid, outcome);
-    close(ends[0]);
+    wait_for_guardian(board, ends[1], pid, guarded->report[0]);
+    close(ends[1]);
+    *outcome = (struct outcome){.kind = OUTCOME_LOST, .status = -1};
+    if (board->over)
+        *outcome = board->outcome;
+    else
+        clean_up(guarded, outcome);
+    munmap(board, sizeof *board);
     return 0;
 }
 

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -16,16 +15,20 @@
 #include "tree.h"
 #include "watch.h"
 
-enum { SHAKE_MS = 10000, END_SECONDS = 10 };
+/* A command that ends within the first few moments is looked at only once. */
+enum { PATIENCE_MS = 20, SHAKE_MS = 10000, END_SECONDS = 10 };
 
 struct watch {
     const struct guarded *guarded;
+    struct board *board;
+    pid_t parent;
     pid_t command;
     int cordon;    /* -1: it is gone */
     int report;    /* where a command that cannot be started says why; -1: no more of that */
     int handshake; /* -1: done, or none */
     int children;  /* tells that something became of one */
-    long deadline; /* for the handshake, in milliseconds */
+    long patience; /* until when it is left alone, in milliseconds */
+    long deadline; /* for the handshake */
     bool over;     /* nothing more is to be waited for */
     struct outcome outcome;
 };
@@ -84,10 +87,11 @@ void clean_up(const struct guarded *guarded, struct outcome *outcome)
         outcome->left = true;
 }
 
-static void tell(struct watch *watch, const struct message *message)
+/* Cordon is to look at the board. */
+static void ring(const struct watch *watch)
 {
-    if (watch->cordon >= 0)
-        send(watch->cordon, message, sizeof *message, MSG_NOSIGNAL);
+    if (getppid() == watch->parent)
+        kill(watch->parent, SIGCHLD);
 }
 
 /* The process of the command: never returns. */
@@ -131,7 +135,8 @@ static bool start(struct watch *watch)
     close(report[1]);
     watch->report = report[0];
     watch->handshake = handshake;
-    watch->deadline = now() + SHAKE_MS;
+    watch->patience = now() + PATIENCE_MS;
+    watch->deadline = watch->patience + SHAKE_MS;
     return true;
 }
 
@@ -144,8 +149,9 @@ static void hear_report(struct watch *watch)
     if (length == (ssize_t)sizeof watch->outcome.failure) {
         watch->outcome.kind = OUTCOME_NOT_STARTED;
         watch->over = true;
-    } else {
-        tell(watch, &(struct message){.kind = MESSAGE_STARTED});
+    } else if (!watch->over) {
+        watch->board->started = true;
+        ring(watch);
     }
     forget(&watch->report);
 }
@@ -172,21 +178,21 @@ static void hear_handshake(struct watch *watch)
 
 static void hear_cordon(struct watch *watch)
 {
-    struct message message;
-    ssize_t length = recv(watch->cordon, &message, sizeof message, 0);
     pid_t target = watch->command;
+    int signal;
+    ssize_t length = read(watch->cordon, &signal, sizeof signal);
 
     if (length < 0 && errno == EINTR)
         return;
-    if (length != (ssize_t)sizeof message) {
+    if (length != (ssize_t)sizeof signal) {
         forget(&watch->cordon);
         watch->over = true;
         return;
     }
     for (int i = 0; i < watch->guarded->below && target > 0; i++)
         target = tree_child_of(target);
-    if (message.kind == MESSAGE_SIGNAL && target > 0)
-        kill(target, message.signal);
+    if (target > 0)
+        kill(target, signal);
 }
 
 /* Buries those that ended, and tells cordon if the command was stopped. */
@@ -198,11 +204,13 @@ static void hear_children(struct watch *watch)
 
     while (read(watch->children, &info, sizeof info) > 0)
         ;
-    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
         if (pid != watch->command)
             continue;
-        if (WIFSTOPPED(status)) {
-            tell(watch, &(struct message){.kind = MESSAGE_STOPPED, .signal = WSTOPSIG(status)});
+        if (WIFSTOPPED(status) || WIFCONTINUED(status)) {
+            watch->board->stopped = WIFSTOPPED(status) ? WSTOPSIG(status) : 0;
+            if (WIFSTOPPED(status))
+                ring(watch);
             continue;
         }
         watch->command = -1;
@@ -211,38 +219,39 @@ static void hear_children(struct watch *watch)
     }
 }
 
-static int time_left(const struct watch *watch)
+static int time_left(const struct watch *watch, bool patient)
 {
-    long left = watch->deadline - now();
+    long left = (patient ? watch->patience : watch->deadline) - now();
 
-    if (watch->handshake < 0 && watch->outcome.kind != OUTCOME_NO_SHIM)
+    if (!patient && watch->handshake < 0 && watch->outcome.kind != OUTCOME_NO_SHIM)
         return -1;
     return left < 0 ? 0 : (int)left;
 }
 
 static void watch_on(struct watch *watch)
 {
+    const bool patient = now() < watch->patience;
     struct pollfd fds[] = {
-        {.fd = watch->report, .events = POLLIN},
-        {.fd = watch->handshake, .events = POLLIN},
         {.fd = watch->children, .events = POLLIN},
         {.fd = watch->cordon, .events = POLLIN},
+        {.fd = patient ? -1 : watch->report, .events = POLLIN},
+        {.fd = patient ? -1 : watch->handshake, .events = POLLIN},
     };
-    int ready = poll(fds, sizeof fds / sizeof fds[0], time_left(watch));
+    int ready = poll(fds, sizeof fds / sizeof fds[0], time_left(watch, patient));
 
-    if (ready == 0) {
+    if (ready == 0 && !patient) {
         watch->outcome.kind = OUTCOME_NO_SHIM;
         watch->over = true;
     }
     if (ready <= 0)
         return;
-    if (fds[0].revents != 0)
-        hear_report(watch);
-    if (fds[1].revents != 0 && watch->handshake >= 0)
-        hear_handshake(watch);
     if (fds[2].revents != 0)
+        hear_report(watch);
+    if (fds[3].revents != 0 && watch->handshake >= 0)
+        hear_handshake(watch);
+    if (fds[0].revents != 0)
         hear_children(watch);
-    if (fds[3].revents != 0)
+    if (fds[1].revents != 0)
         hear_cordon(watch);
 }
 
@@ -258,7 +267,7 @@ static void hear_the_rest(struct watch *watch)
 }
 
 /* Lives in a group of its own: what is sent to the group of the command is not for us. */
-static bool settle(struct watch *watch, pid_t parent)
+static bool settle(struct watch *watch)
 {
     sigset_t children;
     const int kept[] = {watch->cordon, watch->report, watch->handshake};
@@ -268,19 +277,21 @@ static bool settle(struct watch *watch, pid_t parent)
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
     watch->children = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
-    return watch->children >= 0 && getppid() == parent;
+    return watch->children >= 0 && getppid() == watch->parent;
 }
 
-int guardian_live(const struct guarded *guarded, int cordon, pid_t parent)
+int guardian_live(const struct guarded *guarded, struct board *board, int cordon, pid_t parent)
 {
     struct watch watch = {.guarded = guarded,
+                          .board = board,
+                          .parent = parent,
                           .cordon = cordon,
                           .report = -1,
                           .handshake = -1,
                           .children = -1,
                           .outcome = {.kind = OUTCOME_ENDED, .status = -1}};
 
-    /* Should we have been stopped, cordon's end wakes us; that it ended is seen on the socket. */
+    /* Should we have been stopped, cordon's end wakes us; that it ended is seen on the pipe. */
     prctl(PR_SET_PDEATHSIG, SIGCONT);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     prctl(PR_SET_NAME, "cordon-guardian");
@@ -295,12 +306,13 @@ int guardian_live(const struct guarded *guarded, int cordon, pid_t parent)
                  "the command cannot be started: %s", strerror(errno));
         watch.over = true;
     } else {
-        watch.over = !settle(&watch, parent);
+        watch.over = !settle(&watch);
     }
     while (!watch.over)
         watch_on(&watch);
     hear_the_rest(&watch);
     clean_up(guarded, &watch.outcome);
-    tell(&watch, &(struct message){.kind = MESSAGE_OUTCOME, .outcome = watch.outcome});
+    board->outcome = watch.outcome;
+    board->over = true;
     return 0;
 }

@@ -39,12 +39,16 @@ static bool add_numbers(int dir, const char *file, struct pids *pids)
 {
     int fd = openat(dir, file, O_RDONLY | O_CLOEXEC);
     FILE *stream = fd < 0 ? NULL : fdopen(fd, "r");
+    char *word = NULL;
+    size_t size = 0;
     long pid;
 
     if (stream == NULL)
         return false;
-    while (fscanf(stream, "%ld", &pid) == 1)
-        add(pids, (pid_t)pid);
+    while (getdelim(&word, &size, ' ', stream) > 0)
+        if ((pid = strtol(word, NULL, 10)) > 0)
+            add(pids, (pid_t)pid);
+    free(word);
     fclose(stream);
     return true;
 }
@@ -75,14 +79,13 @@ static bool add_children(pid_t pid, struct pids *pids)
     return listed;
 }
 
-/* Who the parent of a process is: the second number after the name, which may hold anything. */
+/* Who the parent of a process is: the number after its name, which may hold anything, and state. */
 static pid_t parent_of(const char *pid)
 {
     char path[64];
     char text[512];
     const char *end;
     ssize_t length;
-    int parent = 0;
     int fd;
 
     snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
@@ -93,7 +96,8 @@ static pid_t parent_of(const char *pid)
     close(fd);
     text[length < 0 ? 0 : length] = '\0';
     end = strrchr(text, ')');
-    return end != NULL && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
+    /* ") S PARENT ..." */
+    return end != NULL && strlen(end) > 4 ? (pid_t)strtol(end + 4, NULL, 10) : 0;
 }
 
 /* The same by asking every process for its parent. */
@@ -104,7 +108,7 @@ static void add_children_by_parent(pid_t pid, struct pids *pids)
 
     while (proc != NULL && (entry = readdir(proc)) != NULL)
         if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && parent_of(entry->d_name) == pid)
-            add(pids, atoi(entry->d_name));
+            add(pids, (pid_t)strtol(entry->d_name, NULL, 10));
     if (proc != NULL)
         closedir(proc);
 }

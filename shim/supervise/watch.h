@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* watch.h - between cordon and its guardian: one message is one packet of a socket. */
+/*
+ * watch.h - between cordon and its guardian.
+ *
+ * A pipe leads from cordon to the guardian: each int is a signal for the command, and its end is
+ * cordon's end. The other way there is a board that both see, with SIGCHLD as the bell: so a short
+ * command costs cordon one awakening, when the guardian has ended.
+ */
 #ifndef CORDON_WATCH_H
 #define CORDON_WATCH_H
 
+#include <stdatomic.h>
 #include <sys/types.h>
 
 #include "guardian.h"
 
-enum message_kind {
-    MESSAGE_SIGNAL,  /* to the guardian: send this one to the command */
-    MESSAGE_STARTED, /* to cordon: the command has begun */
-    MESSAGE_STOPPED, /* to cordon: the command was stopped by this signal */
-    MESSAGE_OUTCOME, /* to cordon: all is over */
-};
-
-struct message {
-    enum message_kind kind;
-    int signal;
+struct board {
+    atomic_bool started; /* the command has begun some time ago */
+    atomic_int stopped;  /* by this signal; 0: it is not */
+    atomic_bool over;    /* the outcome is this: */
     struct outcome outcome;
 };
 
 /* The guardian's own life: starts the command, watches it, cleans up. `cordon` is its end of the
- * socket, `parent` who it is started by. Returns the exit status. */
-int guardian_live(const struct guarded *guarded, int cordon, pid_t parent);
+ * pipe, `parent` who it is started by. Returns the exit status. */
+int guardian_live(const struct guarded *guarded, struct board *board, int cordon, pid_t parent);
 
 /* What is to be done when a run is over, whoever does it: sets outcome->left if something stays. */
 void clean_up(const struct guarded *guarded, struct outcome *outcome);

@@ -18,7 +18,7 @@ shim=$tmp/bin/libcordon-shim.so
 echo inside >"$tmp/ws/inside"
 echo secret >"$tmp/out/secret"
 cd "$tmp/ws" || exit
-${CC:-cc} -pthread -o byhand "$TOP/tests/tools/byhand.c" || exit
+${CC:-cc} -D_GNU_SOURCE -pthread -o byhand "$TOP/tests/tools/byhand.c" || exit
 unset CORDON_ROOT CORDON_READ CORDON_WRITE CORDON_DENY CORDON_UNIX CORDON_NET CORDON_BACKEND CORDON_LOG \
     CORDON_MODE CORDON_IMAGE CORDON_POLICY LD_PRELOAD
 
@@ -140,7 +140,7 @@ same "the environment does not grow" 1 "$sizes"
 
 # --- what the shim cannot enter -------------------------------------------------------------------
 
-if ${CC:-cc} -static -o static "$TOP/tests/tools/byhand.c" 2>/dev/null; then
+if ${CC:-cc} -D_GNU_SOURCE -static -o static "$TOP/tests/tools/byhand.c" 2>/dev/null; then
     same "a static program, bare" ok "$(./static open "$tmp/out/secret")"
     held native sh -c "./static open $tmp/out/secret" >"$tmp/said" 2>/dev/null
     same "native refuses a static program" "126 " "$? $(cat "$tmp/said")"

@@ -20,7 +20,8 @@ copy_tree()
     mkdir "$copy" &&
         tar -C "$TOP" --exclude=./build --exclude=./.git -cf - . | tar -C "$copy" -xf - &&
         find "$copy/tests" \( -name 'test_*.c' -o -name race.c -o -name differential.c -o \
-            -path '*/tools/*.sh' \) ! -name test_tracker.c ! -name install.sh ! -name lib.sh -delete
+            -path '*/tools/*.sh' \) ! -name test_tracker.c ! -name install.sh ! -name lib.sh -delete &&
+        rm -rf "$copy/tests/matrix" "$copy/tests/escape"
 }
 
 block() # LANGUAGE: all blocks of that language

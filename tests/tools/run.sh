@@ -1,6 +1,7 @@
 # `cordon run` as a command: statuses, signals, options, environment, descriptors, temporary files,
 # what it prints, and that it ends with all that it started.
 # shellcheck shell=sh source=tests/tools/lib.sh
+# shellcheck disable=SC2016 # scripts in quotes are for the shell inside
 . "$TOP/tests/tools/lib.sh"
 need_shim run
 
@@ -96,7 +97,7 @@ done
 # --- statuses, signals, input and output, with every backend
 for b in $backends; do
     c="$cordon -q -b $b --"
-    # shellcheck disable=SC2086,SC2016 # words; for the shell inside
+    # shellcheck disable=SC2086 # words
     {
         expect "$b: success" 0 "" "" $c true
         expect "$b: failure" 1 "" "" $c false
@@ -124,7 +125,6 @@ check nothing_was_changed_outside test "$(cat "$tmp/out/secret")" = secret
 # A signal that ends the command ends cordon in the same way: the shell that waits sees it.
 for sig in TERM KILL INT HUP USR1 SEGV; do
     bare=$(sh -c "sh -c 'kill -$sig \$\$'; echo \$?" 2>/dev/null)
-    # shellcheck disable=SC2016 # for the shell inside
     got=$(sh -c '"$0" -- sh -c "kill -$1 \$\$"; echo $?' "$cordon" $sig 2>/dev/null)
     check "ends_by_SIG$sig" test "$got" = "$bare"
 done
@@ -140,7 +140,7 @@ END
 wait_for() # TEXT FILE
 {
     i=0
-    until grep -q "$1" "$2" || [ $i -ge 100 ]; do
+    until grep -q "$1" "$2" || [ $i -ge 400 ]; do
         sleep 0.05
         i=$((i + 1))
     done
@@ -231,7 +231,6 @@ expect from_elsewhere 0 "$tmp/ws" "" sh -c 'cd / && exec "$1" -C "$2/ws" -- pwd'
 expect from_a_subdirectory 0 "$tmp/ws/sub" "" sh -c 'cd sub && exec "$1" -C .. -- pwd' sh "$cordon"
 
 # --- environment
-# shellcheck disable=SC2016 # for the shell inside
 shows='echo "$MY_TOKEN,$AWS_REGION,$API_KEY,$DB_PASSWORD,$SSH_AUTH_SOCK,$KEYBOARD,$HOME"'
 export MY_TOKEN=t AWS_REGION=r API_KEY=k DB_PASSWORD=p SSH_AUTH_SOCK=s KEYBOARD=us
 expect secrets_bare 0 "t,r,k,p,s,us,$HOME" "" sh -c "$shows"
@@ -250,7 +249,6 @@ for b in $backends; do
 done
 
 # --- caches: nothing is left if none is used; what is used is there in the next run
-# shellcheck disable=SC2016 # for the shell inside
 {
     "$cordon" -- true
     check no_cache_is_left test ! -e "$tmp/home/.cache"
@@ -262,7 +260,6 @@ done
 }
 
 # --- temporary files
-# shellcheck disable=SC2016 # for the shell inside
 for b in $backends; do
     dir=$("$cordon" -q -b "$b" -- sh -c 'mkdir -p "$TMPDIR/a/b"; touch "$TMPDIR/a/b/c"; chmod 0 "$TMPDIR/a"; echo "$TMPDIR"')
     case $dir in
@@ -276,14 +273,12 @@ check tmp_host_is_written test -e "$tmp/tmp/by-host"
 rm "$tmp/tmp/by-host"
 expect tmp_none 1 "" "touch: cannot touch '$tmp/tmp/x': Permission denied" "$cordon" --tmp none -- touch "$tmp/tmp/x"
 # Deeper than any path is long.
-# shellcheck disable=SC2016 # for the shell inside
 deep='d=d; while [ ${#d} -lt 1000 ]; do d=$d/d; done; cd "$TMPDIR"; mkdir tree; for i in 1 2 3 4 5 6 7 8 9 10; do mkdir -p "new/$d" && mv tree "new/$d/" && mv new tree; done'
 expect deep_tmp_is_removed 0 "" "" "$cordon" -- sh -c "$deep"
 check nothing_is_left_in_tmp test -z "$(ls -A "$tmp/tmp")"
 
 # --- descriptors
 mkfifo "$tmp/out/fifo"
-# shellcheck disable=SC2016 # for the shell inside
 {
     opens='exec 5</etc/passwd 6<"$1/out/secret" 7<"$1/out" 8<file; shift; exec "$@"'
     sees='for fd in 3 4 5 6 7 8; do (eval "exec <&$fd") 2>/dev/null && printf "%s " $fd; done; echo'
@@ -302,7 +297,6 @@ mkfifo "$tmp/out/fifo"
 }
 if command -v bash >/dev/null; then
     for b in $backends; do
-        # shellcheck disable=SC2016 # for bash
         expect "$b: process_substitution" 0 "$(printf 'one\ntwo')" "" \
             bash -c '"$@" cat <(echo one) <(echo two)' bash "$cordon" -q -b "$b" --
     done
@@ -354,6 +348,14 @@ refused_there() { ! "$tmp/with a space:/cordon" -b native -q -- cat "$tmp/out/se
 expect a_space_in_its_path 0 inside "" "$tmp/with a space:/cordon" -- sh -c 'cat file'
 check a_space_in_its_path_refuses refused_there
 
+# --- what it records
+"$cordon" -l log -- cat "$tmp/out/secret" file >/dev/null 2>&1
+check log_names_the_refusal grep -q '"verdict":"deny".*"hint":"--read' log
+check log_has_one_line test "$(wc -l <log)" -eq 1
+expect observe 0 secret "cordon: --observe: nothing is refused, only recorded" "$cordon" --observe -l log -- cat "$tmp/out/secret"
+check observe_is_recorded grep -q '"verdict":"observe"' log
+rm log
+
 # --- what it prints
 "$cordon" -b native -d '*.pem' --print >"$tmp/print"
 check print_rule has "$tmp/print" "write    shim     default    $tmp/ws"
@@ -375,6 +377,8 @@ case " $backends " in
 *" bwrap "*)
     "$cordon" -b bwrap -d sub/secret.pem --print >"$tmp/print"
     check print_bwrap_deny has "$tmp/print" "deny     kernel   --deny     $tmp/ws/sub/secret.pem"
+    expect shared_memory_of_its_own 0 "" "" "$cordon" -b bwrap -- touch /dev/shm/of-cordon
+    check shared_memory_is_not_the_hosts test ! -e /dev/shm/of-cordon
     expect strict_bwrap 0 inside "" "$cordon" --strict -d sub/secret.pem -- cat file
     ;;
 esac
@@ -398,6 +402,12 @@ expect nested 0 inside "" "$cordon" -- "$cordon" -- cat file
 expect nested_status 9 "" "" "$cordon" -- "$cordon" -- sh -c 'exit 9'
 check nested_does_not_widen sh -c '! "$1" -- "$1" -r "$2/out" -- cat "$2/out/secret" 2>/dev/null' sh "$cordon" "$tmp"
 check nested_narrows sh -c '"$1" -- cat file && ! "$1" -- "$1" -C sub -- cat ../file 2>/dev/null' sh "$cordon"
+# One from elsewhere in another: the shim of the outer one is the one that is loaded.
+mkdir "$tmp/elsewhere"
+cp "$BUILD/cordon" "$BUILD/libcordon-shim.so" "$tmp/elsewhere/"
+expect nested_from_elsewhere 0 inside "" "$cordon" -r "$tmp/elsewhere" -- "$tmp/elsewhere/cordon" -- cat file
+check nested_from_elsewhere_denies sh -c '! "$1" -r "$2/elsewhere" -- "$2/elsewhere/cordon" -d file -- cat file 2>/dev/null' sh "$cordon" "$tmp"
+expect nested_deny 1 "" "cat: file: Permission denied" "$cordon" -- "$cordon" -d file -- cat file
 case " $backends " in
 *" bwrap "*) expect nested_in_bwrap 0 inside "" "$cordon" -b bwrap -- "$cordon" -- cat file ;;
 esac
@@ -405,6 +415,7 @@ esac
 # --- the end: whoever is killed, nothing is left
 gone() # PID...: within a second
 {
+    [ $# -gt 0 ] || return 1
     i=0
     while [ $i -lt 20 ]; do
         left=
@@ -421,13 +432,12 @@ gone() # PID...: within a second
     echo "still there:$left"
     return 1
 }
-# shellcheck disable=SC2016 # for the shell inside
 tree='setsid sh -c "echo \$\$ >>pids; trap : TERM HUP; while :; do sleep 1; done" & (setsid sleep 1000 & echo $! >>pids); echo $$ >>pids; touch "$TMPDIR/x"; echo up; sleep 1000'
 for b in $backends; do
     rm -f pids
     "$cordon" -q -b "$b" -- sh -c "$tree" >"$tmp/said" 2>&1 &
     pid=$!
-    wait_for up "$tmp/said"
+    check "$b: tree_is_up" wait_for up "$tmp/said"
     if [ "$b" = bwrap ]; then # numbers of its own namespace
         pids=$(ps -eo pid=,args= | awk '/sleep 100[0]$/ { print $1 }')
     else
@@ -456,7 +466,6 @@ check killed_guardian test $? -eq 125
 check killed_guardian_leaves_none gone $pids
 check killed_guardian_leaves_no_file test -z "$(ls -A "$tmp/tmp")"
 rm -f pids
-# shellcheck disable=SC2016 # for the shell inside
 expect daemons_end_with_the_command 0 "" "" "$cordon" -- sh -c 'setsid sleep 1000 >/dev/null 2>&1 & echo $! >pids'
 # shellcheck disable=SC2046 # a list
 check no_daemon_is_left gone $(cat pids)

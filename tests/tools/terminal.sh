@@ -59,7 +59,7 @@ jobs_inside='> PS1="ok> "; echo ready-$((1+1))
 < tty-2
 > kill -9 %1; wait; echo gone-$((1+1))
 < gone-2
-> test -t 0 && test -t 1 && tty >/dev/null && echo tty-$((2+1))
+> test -t 0 && test -t 1 && (: </dev/tty) && echo tty-$((2+1))
 < tty-3
 > sh -c "echo up-\$((5+1)); sleep 100 | cat"
 < up-6
@@ -148,6 +148,19 @@ job_outside='> PS1="ok> "; echo ready-$((1+1))
 > exit 7
 '
 
+# The terminal has a name, by which it can be opened.
+# shellcheck disable=SC2016
+named='> PS1="ok> "; tty && echo shown >$(tty); exit 7
+< /dev/pts/
+< shown
+'
+# New terminals can be made inside.
+# shellcheck disable=SC2016
+newly='> script -qec "tty; stty size" /dev/null; exit 7
+< /dev/pts/
+< 24 80
+'
+
 # The shell's own words differ with the locale.
 shell="env -i HOME=$tmp PATH=$PATH LC_ALL=C TERM=xterm INPUTRC=/dev/null"
 
@@ -166,16 +179,26 @@ play() # NAME SCRIPT COMMAND...
 }
 
 # shellcheck disable=SC2086 # words
-play_both() # NAME CORDON
+play_all() # NAME CORDON
 {
     play "$1 jobs_inside" "$jobs_inside" "$tmp/pty" $shell $2 bash --norc --noprofile -i
+    play "$1 new" "$newly" "$tmp/pty" $shell $2 bash --norc --noprofile -i
     play "$1 job_outside" "$job_outside" "$tmp/pty" $shell C="$2" bash --norc --noprofile -i
 }
 
-play_both bare ""
+# shellcheck disable=SC2086 # words
+play_name() # NAME CORDON
+{
+    play "$1 name" "$named" "$tmp/pty" $shell $2 bash --norc --noprofile -i
+}
+
+play_all bare ""
+play_name bare ""
 for backend in landlock bwrap; do
     if "$BUILD/cordon" run -b $backend -- true 2>"$tmp/why"; then
-        play_both $backend "$BUILD/cordon run -b $backend --"
+        play_all $backend "$BUILD/cordon run -b $backend --"
+        # bwrap has terminals of its own, among which this one has no name.
+        [ $backend = bwrap ] || play_name $backend "$BUILD/cordon run -b $backend --"
     elif [ $backend = bwrap ] && ! command -v bwrap >/dev/null; then
         skip $backend "package bubblewrap"
     else

@@ -343,6 +343,19 @@ const char *lacks_landlock(void)
     return ruleset_abi() < 6 ? "no Landlock, or one older than Linux 6.12" : NULL;
 }
 
+static bool bwrap_works(void)
+{
+    int status = -1;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        close(STDERR_FILENO);
+        execlp("bwrap", "bwrap", "--unshare-all", "--ro-bind", "/", "/", "true", (char *)NULL);
+        _exit(EXIT_FAILURE);
+    }
+    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
 const char *lacks_bwrap(void)
 {
     struct policy_builder *builder = policy_builder_new();
@@ -354,9 +367,7 @@ const char *lacks_bwrap(void)
     free(policy);
     if (!found)
         return "package bubblewrap";
-    return system("bwrap --unshare-all --ro-bind / / true 2>/dev/null") == 0
-               ? NULL
-               : "user namespaces are forbidden";
+    return bwrap_works() ? NULL : "user namespaces are forbidden";
 }
 
 const char *lacks_any(void)

@@ -4,10 +4,12 @@
  * its place. The arguments are such that nothing happens either way.
  */
 #include <errno.h>
+#include <limits.h>
 #include <linux/sched.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -198,6 +200,10 @@ TEST sockets_without_any(void)
         {"sendmmsg fast", SYS_sendmmsg, {-1, 0, 0, MSG_FASTOPEN}, EACCES},
         {"sendmsg", SYS_sendmsg, {-1, 0, 0}, 0},
         {"accept", SYS_accept, {-1, 0, 0}, 0},
+        {"limits of others", SYS_prlimit64, {-1, RLIMIT_CORE, 0, 0}, EPERM},
+        {"priority of others", SYS_setpriority, {PRIO_PROCESS, INT_MAX, 0}, EPERM},
+        {"priority of its own", SYS_setpriority, {PRIO_PROCESS, 0, 0}, 0},
+        {"I/O of others", SYS_ioprio_set, {1, INT_MAX, 0}, EPERM},
         {"limits of its own", SYS_prlimit64, {0, RLIMIT_CORE, 0, 0}, 0},
     };
 
@@ -313,7 +319,6 @@ static int capabilities_left(void)
     unsigned long left = 0;
     FILE *file;
     char line[256];
-    char name[16];
 
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     if (caps_drop() != 0)
@@ -322,8 +327,9 @@ static int capabilities_left(void)
         left |= 1UL << kept[i];
     file = fopen("/proc/self/status", "r");
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        unsigned long set;
-        if (sscanf(line, "Cap%15[A-Za-z]: %lx", name, &set) == 2 && (set & ~left) != 0)
+        const char *value = strchr(line, ':');
+        if (strncmp(line, "Cap", 3) == 0 && value != NULL &&
+            (strtoul(value + 1, NULL, 16) & ~left) != 0)
             return 2;
     }
     return file == NULL ? 3 : 0;

@@ -217,6 +217,27 @@ TEST cordon_itself_is_read_and_not_written(void)
     PASS();
 }
 
+TEST what_may_be_written_is_not_narrowed(void)
+{
+    const char *writable[] = {NULL, NULL};
+    struct surroundings around = {.root = "/usr", .writable = writable};
+    struct policy_builder *builder = policy_builder_new();
+
+    tree_make(&tree, "f");
+    mkdir(in_tree("OUT/.pyenv"), 0755);
+    around.home = in_tree("OUT");
+    around.path = in_tree("OUT/.pyenv");
+    writable[0] = in_tree("OUT");
+    ASSERT(builder != NULL && policy_add(builder, RULE_WRITE, writable[0], "--write") == 0);
+    ASSERT_EQ(0, defaults_add(builder, &around));
+    policy = policy_build(builder);
+    policy_builder_free(builder);
+    ASSERT(policy != NULL);
+    ASSERT(writes(in_tree("OUT/.pyenv/x")));
+    ASSERT(writes("/usr/bin/x"));
+    PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv)
@@ -232,5 +253,6 @@ int main(int argc, char **argv)
     RUN_TEST(a_file_in_the_workspace_opens_nothing);
     RUN_TEST(a_pipe_in_place_of_a_file_does_not_block);
     RUN_TEST(cordon_itself_is_read_and_not_written);
+    RUN_TEST(what_may_be_written_is_not_narrowed);
     GREATEST_MAIN_END();
 }

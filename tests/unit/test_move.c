@@ -183,7 +183,8 @@ static void try_move(const struct policy *policy, const char *rules, struct rand
         tally->nameless++;
     if (verdict.allowed) {
         tally->allowed++;
-        tally->ruled += (a.layers->inner[0] | a.layers->inner[1] | a.layers->inner[2] | a.layers->inner[3]) != 0;
+        tally->ruled += (a.layers->inner[0] | a.layers->inner[1] | a.layers->inner[2] |
+                         a.layers->inner[3]) != 0;
     } else {
         tally->refused += !same;
         tally->careful += same;

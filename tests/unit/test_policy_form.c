@@ -365,6 +365,7 @@ TEST refuses_patterns_and_rules(void)
     REFUSES("the set of patterns leads out of the policy", form.inner[0] = form.bad->nodes);
     REFUSES("the set of patterns leads out of the policy",
             form.inner[form.bad->inner - 1] = POLICY_NONE);
+    REFUSES("a node leads out of the policy", form.nodes[0].deny = 0);
     REFUSES(rule, form.rules[0].kind = 0);
     REFUSES(rule, form.rules[0].kind = RULE_UNIX + 1);
     REFUSES(rule, form.rules[0].text = form.bad->strings);

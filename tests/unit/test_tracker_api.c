@@ -99,6 +99,37 @@ TEST what_is_missing_has_not_been_read(void)
     PASS();
 }
 
+/* Its name may be another file's by now. */
+TEST a_deleted_file_has_no_path(void)
+{
+    cordon_tracker *tracker = NULL;
+    char link[64];
+    int fd = open(at("file"), O_RDONLY | O_CLOEXEC);
+
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ASSERT_EQ(0, cordon_tracker_new(&tracker));
+    ASSERT_EQ(0, unlink(at("file")));
+    ASSERT_EQ(-ENOENT, cordon_tracker_mark_read(tracker, link));
+    ASSERT_EQ(0, write_file(at("file"), "another"));
+    ASSERT_EQ(0, cordon_tracker_has_been_read(tracker, at("file")));
+    cordon_tracker_close(tracker);
+    close(fd);
+    PASS();
+}
+
+TEST a_session_without_a_name_gives_no_answer(void)
+{
+    cordon_tracker *tracker = NULL;
+
+    ASSERT_EQ(0, cordon_tracker_open(at("session"), &tracker));
+    ASSERT_EQ(0, cordon_tracker_has_been_read(tracker, at("file")));
+    ASSERT_EQ(0, unlink(at("session")));
+    ASSERT_EQ(-EBADMSG, cordon_tracker_has_been_read(tracker, at("file")));
+    ASSERT_EQ(-EBADMSG, cordon_tracker_mark_read(tracker, at("file")));
+    cordon_tracker_close(tracker);
+    PASS();
+}
+
 TEST errno_is_left_alone(void)
 {
     cordon_tracker *tracker = NULL;
@@ -186,6 +217,8 @@ int main(int argc, char **argv)
     RUN_TEST(a_link_and_its_file_are_one);
     RUN_TEST(relative_paths_start_at_the_working_directory);
     RUN_TEST(what_is_missing_has_not_been_read);
+    RUN_TEST(a_deleted_file_has_no_path);
+    RUN_TEST(a_session_without_a_name_gives_no_answer);
     RUN_TEST(errno_is_left_alone);
     RUN_TEST(a_session_outlives_its_tracker);
     RUN_TEST(a_file_that_is_no_session_is_refused);

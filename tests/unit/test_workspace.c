@@ -272,6 +272,22 @@ TEST nothing_is_opened_or_made_outside(void)
 
 /* --- the rest --------------------------------------------------------------------------------- */
 
+/* Whoever has a handle of a directory above the root can go anywhere from there. */
+TEST no_handle_of_what_lies_above(void)
+{
+    static const char *const paths[] = {"..", "/", "/tmp", "../.."};
+
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        ASSERT_EQm(paths[i], CORDON_EOUTSIDE,
+                   cordon_workspace_open(workspace, paths[i], O_PATH, 0));
+        ASSERT_EQm(paths[i], CORDON_EOUTSIDE,
+                   cordon_workspace_open(workspace, paths[i], O_PATH | O_DIRECTORY, 0));
+    }
+    ASSERT_EQ(-EINVAL,
+              cordon_workspace_resolve(workspace, (enum cordon_mode)99, ".", place, sizeof place));
+    PASS();
+}
+
 TEST errno_and_descriptors_are_left_alone(void)
 {
     static const char *const paths[] = {"f", "in/g", "d/../f", "out/secret", "loop", "missing", ""};
@@ -340,6 +356,7 @@ int main(int argc, char **argv)
     RUN_TEST(what_does_not_fit);
     RUN_TEST(the_place_outside_is_told);
     RUN_TEST(nothing_is_opened_or_made_outside);
+    RUN_TEST(no_handle_of_what_lies_above);
     RUN_TEST(errno_and_descriptors_are_left_alone);
     RUN_TEST(threads_share_a_workspace);
     GREATEST_MAIN_END();
