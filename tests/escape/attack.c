@@ -45,6 +45,13 @@ bool is_bare(void)
     return fact_number("bare") == 1;
 }
 
+bool another_try(int tries, bool won)
+{
+    enum { CONFINED = 3000, BARE = 3000000 };
+
+    return is_bare() ? !won && tries < BARE : tries < CONFINED;
+}
+
 const char *join(const char *directory, const char *name)
 {
     static _Thread_local char texts[8][4200];

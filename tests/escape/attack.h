@@ -9,6 +9,7 @@
  *
  *     TOP/
  *       name-SECRET          a name that only a listing of TOP can tell
+ *       secret  usr/secret
  *       ws/                  the workspace and working directory
  *         attack  attack-static  evil.so  forged (an image that grants all)  file  dir/secret
  *         keep/suid          root's, setuid, if the harness could make one
@@ -17,7 +18,7 @@
  *         moved/             the harness moves it to TOP/other when asked to
  *       out/                 may not be touched
  *         secret  victim  dir/name-SECRET  dir/file  empty/  link -> dir/name-SECRET
- *         prog  script  evil.so  usr/secret  sock  dgram
+ *         prog  prog-dynamic  say  script  evil.so  usr/secret  sock  dgram
  *       other/               secret  sock
  *       home/                .ssh/id  .bashrc
  */
@@ -56,7 +57,7 @@ enum {
     NEEDS_STDIN = 32, /* a standard input that is the directory outside */
     NEEDS_GROUP = 64, /* the victim process in its process group */
     NEEDS_OWN = 128,  /* cordon itself lies inside the workspace, in ws/tool */
-    NEEDS_LIBC = 256, /* makes no sense by system calls */
+    EVEN_OPEN = 256,  /* no need: it is to be refused with --net open, too */
 };
 
 struct attack {
@@ -75,6 +76,9 @@ enum { CANNOT = -1000 };
 
 /* Says why the attack cannot be tried here. Returns CANNOT. */
 int cannot(const char *why);
+
+/* Whether a race is to be run once more: confined so many times, bare until it has been won. */
+bool another_try(int tries, bool won);
 
 struct attacks {
     const struct attack *rows;

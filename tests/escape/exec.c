@@ -78,6 +78,22 @@ static int exec_interpreter(void)
     return error < 0 ? error : run("./s", again("s", "say"), environ);
 }
 
+/* For the kernel a NUL ends the name; what follows may fill all that a reader looks at. */
+static int exec_interpreter_nul(void)
+{
+    char text[1024] = "";
+    long fd = do_open("s", O_WRONLY | O_CREAT | O_TRUNC, 0755);
+
+    if (fd < 0)
+        return (int)fd;
+    memset(text, 'x', sizeof text);
+    snprintf(text, 512, "#!%s", in("out", "say"));
+    if (write((int)fd, text, sizeof text) != (ssize_t)sizeof text)
+        return -EIO;
+    close((int)fd);
+    return run("./s", again("s", "say"), environ);
+}
+
 static int exec_interpreter_chain(void)
 {
     int error = script("s1", in("out", "prog"));
@@ -202,6 +218,16 @@ static int exec_forged_image(void)
     return run(in("ws", "attack"), again("attack", "open_absolute"), envp);
 }
 
+/* Another cordon, which would allow all. */
+static int exec_cordon(void)
+{
+    return run(
+        fact("cordon"),
+        words_and(words("cordon", "run", "-q", "--any-root", "-C", "/", "-b", "native", "--", NULL),
+                  again(in("ws", "attack"), "open_absolute")),
+        environ);
+}
+
 static int exec_static(void)
 {
     return run(in("ws", "attack-static"), again("attack-static", "open_absolute"), environ);
@@ -295,6 +321,46 @@ static int spawn_chdir_open(void)
                               .directory = fact("ws"), .path = "../out/secret", .flags = O_RDONLY});
 }
 
+/* What an open was judged by may change before it is made. */
+static void become_link(void)
+{
+    do_unlink("x");
+    do_symlink("../out/secret", "x");
+}
+
+static int spawn_late_link(void)
+{
+    int error = scribble(do_open("x", O_WRONLY | O_CREAT, 0644));
+
+    return error < 0 ? error
+                     : do_spawn("/bin/cat", words("cat", NULL),
+                                &(struct opening){
+                                    .path = "x", .flags = O_RDONLY, .between = become_link});
+}
+
+static void leave(void)
+{
+    do_chdir(fact("ws"));
+}
+
+static int spawn_late_chdir(void)
+{
+    long error = do_mkdir("a");
+
+    if (error == 0)
+        error = do_mkdir("a/out");
+    if (error == 0)
+        error = scribble(do_open("a/out/secret", O_WRONLY | O_CREAT, 0644));
+    if (error == 0)
+        error = do_mkdir("a/b");
+    if (error == 0)
+        error = do_chdir("a/b");
+    return error < 0 ? (int)error
+                     : do_spawn("/bin/cat", words("cat", NULL),
+                                &(struct opening){
+                                    .path = "../out/secret", .flags = O_RDONLY, .between = leave});
+}
+
 static int vfork_chdir(void)
 {
     return do_vfork_exec("..", "/bin/cat", words("cat", "out/secret", NULL)) == 0 ? 0 : -EACCES;
@@ -351,6 +417,7 @@ static const struct attack rows[] = {
     {"exec_link", exec_link, CLAIM, ALL, 0, NULL, RUNS, NULL},
     {"exec_search", exec_search, CLAIM, ALL, 0, NULL, RUNS, NULL},
     {"exec_interpreter", exec_interpreter, CLAIM, ALL, 0, NULL, SHEBANG, NULL},
+    {"exec_interpreter_nul", exec_interpreter_nul, CLAIM, ALL, 0, NULL, SHEBANG, NULL},
     {"exec_interpreter_chain", exec_interpreter_chain, CLAIM, ALL, 0, NULL, SHEBANG, NULL},
     {"exec_interpreter_link", exec_interpreter_link, CLAIM, ALL, 0, NULL, SHEBANG, NULL},
     {"exec_descriptor", exec_descriptor, CLAIM, ALL, 0, NULL, RUNS, NULL},
@@ -364,6 +431,8 @@ static const struct attack rows[] = {
     {"exec_other_preload", exec_other_preload, LEAK, ALL, 0, NULL, ENVIRON, NULL},
     {"exec_other_root", exec_other_root, LEAK, ALL, 0, NULL, ENVIRON, NULL},
     {"exec_forged_image", exec_forged_image, LEAK, ALL, 0, NULL, ENVIRON, NULL},
+    {"exec_cordon", exec_cordon, LEAK, ALL, 0, "EACCES ECANCELED", /* 125: not set up */
+     "preload/nest.c: an image can only be added; landlock.c: is inherited", NULL},
     {"exec_static", exec_static, LEAK, ALL, 0, NULL, ENTERS, NULL},
     {"exec_memory", exec_memory, LEAK, ALL, 0, NULL, ENTERS, NULL},
     {"exec_system", exec_system, CHANGE, ALL, 0, NULL, SPAWNS, NULL},
@@ -373,6 +442,8 @@ static const struct attack rows[] = {
     {"spawn_create", spawn_create, CHANGE, ALL, 0, NULL, SPAWNS, NULL},
     {"spawn_chdir", spawn_chdir, LEAK, ALL, 0, NULL, SPAWNS, NULL},
     {"spawn_chdir_open", spawn_chdir_open, LEAK, ALL, 0, NULL, SPAWNS, NULL},
+    {"spawn_late_link", spawn_late_link, LEAK, ALL, 0, NULL, SPAWNS, NULL},
+    {"spawn_late_chdir", spawn_late_chdir, LEAK, ALL, 0, NULL, SPAWNS, NULL},
     {"vfork_chdir", vfork_chdir, LEAK, ALL, 0, NULL,
      "preload/where.c: a vfork child has a working directory of its own", NULL},
     {"dlopen_outside", dlopen_outside, CLAIM, WALL, 0, NULL, LIBRARY, NULL},

@@ -7,11 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -100,6 +102,15 @@ static int fd_truncate(void)
 static int fd_chmod(void)
 {
     return (int)sys(SYS_fchmod, number("fd_read"), 0777);
+}
+
+/* Whatever is left open. */
+static int fd_any(void)
+{
+    for (int fd = 3; fd < 1024; fd++)
+        if (sys(SYS_fcntl, fd, F_GETFD) >= 0)
+            return 0;
+    return -EBADF;
 }
 
 /* A message waits in an inherited socket, and in it a descriptor. */
@@ -241,23 +252,62 @@ static void *wander(void *unused)
 /* From dir/deeper the path leads to nothing inside; from ws it leads outside. */
 static int chdir_race(void)
 {
-    enum { TRIES = 4000 };
     pthread_t thread;
     int error = -ENOENT;
+    bool found = false;
     long fd;
 
     if (pthread_create(&thread, NULL, wander, NULL) != 0)
         return cannot("no thread");
-    for (int i = 0; i < TRIES; i++) {
+    for (int i = 0; another_try(i, found); i++) {
         fd = do_open("../out/secret", O_RDONLY, 0);
         if (fd >= 0)
-            spill(fd);
+            found = spill(fd) == 0;
         else if (fd != -ENOENT)
             error = (int)fd;
     }
     over = true;
     pthread_join(thread, NULL);
     return error;
+}
+
+/* Runs with the memory of the process but a working directory of its own. */
+static int go_inside(void *unused)
+{
+    (void)unused;
+    do_chdir(fact("ws"));
+    over = true;
+    sys(SYS_exit, 0);
+    return 0;
+}
+
+/* We stand above the workspace, somebody else of this process in it: in whose name do we open? */
+static int thread_cwd(void)
+{
+    enum { ROOM = 65536 };
+    char *stack = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    long error = do_chdir("..");
+
+    if (error < 0)
+        return (int)error;
+    if (stack == MAP_FAILED ||
+        clone(go_inside, stack + ROOM - 64, CLONE_VM | CLONE_THREAD | CLONE_SIGHAND, NULL) < 0)
+        return cannot("no thread");
+    while (!over)
+        sched_yield();
+    return spill(do_open("secret", O_RDONLY, 0));
+}
+
+static int vfork_cwd(void)
+{
+    pid_t pid = vfork(); // NOLINT: that is the point
+    long error;
+
+    if (pid == 0) {
+        error = do_chdir(".."); // NOLINT(clang-analyzer-unix.Vfork)
+        _exit((int)-(error < 0 ? error : spill(do_open("secret", O_RDONLY, 0))));
+    }
+    return pid < 0 ? -errno : reap(pid);
 }
 
 static void handler(int unused)
@@ -296,6 +346,7 @@ static const struct attack rows[] = {
     {"fd_write", fd_write, CHANGE, RUN | WALL, 0, "EBADF", CLOSES, NULL},
     {"fd_truncate", fd_truncate, CHANGE, RUN | WALL, 0, "EBADF", CLOSES, NULL},
     {"fd_chmod", fd_chmod, CHANGE, RUN | WALL, 0, "EBADF", CLOSES, NULL},
+    {"fd_any", fd_any, CLAIM, RUN | WALL, 0, "EBADF", CLOSES, NULL},
     {"fd_received", fd_received, LEAK, RUN | WALL, 0, "EBADF EACCES", CLOSES, NULL},
     {"environment_secret", environment_secret, LEAK, RUN | WALL, 0, "ENOENT",
      "environment.c: what looks like a secret is left out", NULL},
@@ -308,6 +359,8 @@ static const struct attack rows[] = {
     {"fd_moved_name", fd_moved_name, LEAK, SHIM | LANDLOCK, NEEDS_MOVER, NULL, DIRFDS, NULL},
     {"fd_renumbered", fd_renumbered, LEAK, ALL, 0, "EACCES EBADF", DIRFDS, NULL},
     {"chdir_race", chdir_race, LEAK, ALL, 0, "EACCES ENOENT", CURRENT, NULL},
+    {"thread_cwd", thread_cwd, LEAK, ALL, 0, NULL, CURRENT, NULL},
+    {"vfork_cwd", vfork_cwd, LEAK, ALL, 0, NULL, CURRENT, NULL},
     {"signal_handler", signal_handler, LEAK, ALL, 0, NULL, "preload/open.c: in any context", NULL},
 };
 const struct attacks attacks_fds = ATTACKS(rows);

@@ -23,6 +23,8 @@ enum mode {
     MODE_LANDLOCK,
     MODE_BWRAP,
     MODE_NATIVE_RUN,
+    MODE_LANDLOCK_OPEN, /* with --net open */
+    MODE_BWRAP_OPEN,
     MODE_HAND_LANDLOCK, /* LD_PRELOAD, without the command */
     MODE_HAND_NATIVE,
     MODES,
@@ -130,6 +132,9 @@ enum result { RESULT_PASS, RESULT_FAIL, RESULT_SKIP, RESULT_NONE };
 
 /* Whether this attempt says anything: what is not held by a layer is not tried there. */
 bool judge_applies(const struct attempt *attempt);
+
+/* Whether it is known to succeed, though it should not. */
+bool judge_is_open(const struct attempt *attempt);
 
 /* What the outcome is worth; `why` if it is no pass. */
 enum result judge(const struct attempt *attempt, const struct outcome *outcome,

@@ -22,8 +22,14 @@
 
 #include "harness.h"
 
-const char *const mode_names[MODES] = {"bare",   "landlock",         "bwrap",
-                                       "native", "landlock by hand", "native by hand"};
+const char *const mode_names[MODES] = {"bare",
+                                       "landlock",
+                                       "bwrap",
+                                       "native",
+                                       "landlock --net open",
+                                       "bwrap --net open",
+                                       "landlock by hand",
+                                       "native by hand"};
 const char *const setting_names[SETTINGS] = {"", " without namespaces", " inside cordon",
                                              " inside bwrap"};
 
@@ -93,8 +99,11 @@ static void add_setting(const struct attempt *attempt, const struct stage *stage
 
 static void add_cordon(const struct attempt *attempt, const struct stage *stage, struct words *argv)
 {
-    static const char *const backends[MODES] = {
-        [MODE_LANDLOCK] = "landlock", [MODE_BWRAP] = "bwrap", [MODE_NATIVE_RUN] = "native"};
+    static const char *const backends[MODES] = {[MODE_LANDLOCK] = "landlock",
+                                                [MODE_BWRAP] = "bwrap",
+                                                [MODE_NATIVE_RUN] = "native",
+                                                [MODE_LANDLOCK_OPEN] = "landlock",
+                                                [MODE_BWRAP_OPEN] = "bwrap"};
 
     if (backends[attempt->mode] == NULL)
         return;
@@ -107,6 +116,8 @@ static void add_cordon(const struct attempt *attempt, const struct stage *stage,
     add(argv, backends[attempt->mode], "");
     add(argv, "-d", "");
     add(argv, "denied", "");
+    if (attempt->mode == MODE_LANDLOCK_OPEN || attempt->mode == MODE_BWRAP_OPEN)
+        add(argv, "--net=open", "");
     add(argv, "--", "");
 }
 
@@ -117,6 +128,7 @@ static void add_facts(const struct attempt *attempt, const struct stage *stage,
     add(argv, "ws=", stage_path(stage, "ws"));
     add(argv, "out=", stage_path(stage, "out"));
     add(argv, "shim=", stage_path(stage, shim_of(attempt)));
+    add(argv, "cordon=", stage_path(stage, cordon_of(attempt)));
     add(argv, "abstract=", outside->abstract);
     add(argv, "abstract_dgram=", outside->abstract_dgram);
     add(argv, "address=", outside->page + 256);

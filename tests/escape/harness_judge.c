@@ -10,6 +10,8 @@ static unsigned guards(const struct attempt *attempt)
 {
     static const unsigned walls[MODES] = {[MODE_LANDLOCK] = LANDLOCK | RUN,
                                           [MODE_BWRAP] = BWRAP | RUN,
+                                          [MODE_LANDLOCK_OPEN] = LANDLOCK | RUN,
+                                          [MODE_BWRAP_OPEN] = BWRAP | RUN,
                                           [MODE_NATIVE_RUN] = RUN,
                                           [MODE_HAND_LANDLOCK] = LANDLOCK};
 
@@ -27,6 +29,34 @@ static bool is_held(const struct attempt *attempt)
     return (guards(attempt) & held) != 0;
 }
 
+/* What is known to be open: each goes from here when it has been closed. */
+static const struct {
+    const char *name;
+    enum setting setting;
+    bool walled; /* with a wall, too */
+} known_open[] = {
+    {"exec_interpreter_nul", SETTING_PLAIN, false}, /* a NUL ends the interpreter's name */
+    {"openat2_in_root", SETTING_PLAIN, false},      /* RESOLVE_IN_ROOT changes what "/" is */
+    {"thread_cwd", SETTING_PLAIN, false},           /* threads without CLONE_FS */
+    {"spawn_late_link", SETTING_PLAIN, false},      /* judged when added, opened when spawned */
+    {"spawn_late_chdir", SETTING_PLAIN, false},
+    /* The command is told of the outer shim's file, which the inner wall does not let it read. */
+    {"own_overwrite", SETTING_IN_CORDON, true},
+    {"own_replace", SETTING_IN_CORDON, true},
+    {"own_move", SETTING_IN_CORDON, true},
+};
+
+bool judge_is_open(const struct attempt *attempt)
+{
+    bool native = attempt->mode == MODE_NATIVE_RUN || attempt->mode == MODE_HAND_NATIVE;
+
+    for (size_t i = 0; i < sizeof known_open / sizeof *known_open; i++)
+        if (strcmp(known_open[i].name, attempt->name) == 0 && !attempt->is_static &&
+            known_open[i].setting == attempt->setting && (known_open[i].walled || native))
+            return true;
+    return false;
+}
+
 /* That a gap is one is asserted for raw system calls: there nobody else could close it. */
 bool judge_applies(const struct attempt *attempt)
 {
@@ -36,7 +66,11 @@ bool judge_applies(const struct attempt *attempt)
 
     if (attempt->is_static && (by_hand || native))
         return false;
-    if (attack == NULL || attempt->mode == MODE_BARE || is_held(attempt))
+    if (attempt->mode == MODE_LANDLOCK_OPEN || attempt->mode == MODE_BWRAP_OPEN)
+        return attack == NULL || (attack->needs & EVEN_OPEN) != 0;
+    if (attack == NULL || attempt->mode == MODE_BARE)
+        return true;
+    if (is_held(attempt))
         return true;
     return attempt->is_static && attack->gap != NULL;
 }
@@ -61,7 +95,8 @@ static bool is_right_error(const struct attempt *attempt, const char *error)
     if (has_word(errors == NULL ? "EACCES" : errors, error))
         return true;
     /* What is not there cannot be refused. */
-    return attempt->mode == MODE_BWRAP && has_word("ENOENT EROFS ESRCH EBUSY EXDEV", error);
+    return (attempt->mode == MODE_BWRAP || attempt->mode == MODE_BWRAP_OPEN) &&
+           has_word("ENOENT EROFS ESRCH EBUSY EXDEV", error);
 }
 
 static bool has_aim(const struct attempt *attempt, const struct outcome *outcome)

@@ -46,7 +46,7 @@ static int listener(int family, int type, const void *address, socklen_t size)
 
 static int port_of(int fd)
 {
-    struct sockaddr_in6 address; /* the port lies at the same place in both kinds */
+    struct sockaddr_in6 address = {0}; /* the port lies at the same place in both kinds */
     socklen_t size = sizeof address;
 
     if (fd < 0 || getsockname(fd, (struct sockaddr *)&address, &size) < 0)

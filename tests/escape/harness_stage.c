@@ -113,6 +113,11 @@ void stage_new(struct stage *stage, const char *top, const char *build)
     }
     image = forge_image(stage_path(stage, "ws"), stage_path(stage, "bin/libcordon-shim.so"));
     make_file(stage, "bin/forged", 0644, image);
+    snprintf(from, sizeof from, "name-%s", stage->secret);
+    make_file(stage, from, 0644, "");
+    make_file(stage, "secret", 0644, stage->secret);
+    make_directory(stage, "usr");
+    make_file(stage, "usr/secret", 0644, stage->secret);
     free(image);
 }
 
@@ -197,6 +202,7 @@ static void make_outside(const struct stage *stage)
     make_file(stage, "out/usr/secret", 0644, stage->secret);
     make_file(stage, "out/script", 0755, "#!/bin/sh\necho ran\n");
     make_link(stage, "bin/prog", "out/prog");
+    make_link(stage, "bin/prog", "out/say");
     make_link(stage, "bin/prog-dynamic", "out/prog-dynamic");
     make_link(stage, "bin/evil.so", "out/evil.so");
 }
@@ -204,15 +210,11 @@ static void make_outside(const struct stage *stage)
 void stage_reset(struct stage *stage, bool own)
 {
     static const char *const parts[] = {"ws", "out", "other", "home"};
-    char name[PATH_ROOM];
 
     /* Root made it: it cannot be made again. */
     rename(stage_path(stage, "ws/keep/suid"), stage_path(stage, "bin/suid"));
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         remove_tree(stage_path(stage, parts[i]));
-    snprintf(name, sizeof name, "name-%s", stage->secret);
-    if (access(stage_path(stage, name), F_OK) < 0)
-        make_file(stage, name, 0644, "");
     make_workspace(stage, own);
     make_outside(stage);
     make_directory(stage, "other");

@@ -127,12 +127,13 @@ static int handle_open(void)
     int used = 0;
     long mount = do_open(".", O_RDONLY | O_DIRECTORY, 0);
 
-    if (sscanf(text, "%u:%u:%n", &type, &size, &used) != 2 || size > 128)
+    if (sscanf(text, "%u:%u:%n", &type, &size, &used) != 2 || // NOLINT(cert-err34-c)
+        size > 128)
         return cannot("no handle");
     handle.head.handle_type = (int)type;
     handle.head.handle_bytes = size;
     for (unsigned i = 0; i < size; i++) {
-        if (sscanf(text + used + 2 * i, "%2x", &byte) != 1)
+        if (sscanf(text + used + 2 * i, "%2x", &byte) != 1) // NOLINT(cert-err34-c)
             return cannot("no handle");
         handle.room[sizeof handle.head + i] = (unsigned char)byte;
     }

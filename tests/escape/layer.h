@@ -86,6 +86,7 @@ struct opening {
     const char *path; /* NULL: none */
     int flags;
     const char *directory;
+    void (*between)(void); /* called after it was asked for and before it is done, if not NULL */
 };
 int do_spawn(const char *path, char *const argv[], const struct opening *opening);
 

@@ -331,6 +331,8 @@ int do_spawn(const char *path, char *const argv[], const struct opening *opening
     if (error == 0 && opening->path != NULL)
         error = posix_spawn_file_actions_addopen(&actions, opening->fd, opening->path,
                                                  opening->flags, 0644);
+    if (opening->between != NULL)
+        opening->between();
     if (error == 0)
         error = posix_spawn(&pid, path, &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
@@ -340,7 +342,7 @@ int do_spawn(const char *path, char *const argv[], const struct opening *opening
 /* What a shell could not do it tells by a status, not by an errno. */
 int do_system(const char *command)
 {
-    int status = system(command);
+    int status = system(command); // NOLINT(cert-env33-c)
 
     return status == 0 ? 0 : status < 0 ? -errno : -EACCES;
 }
@@ -349,7 +351,7 @@ int do_popen(const char *command)
 {
     char text[512];
     size_t length;
-    FILE *pipe = popen(command, "r");
+    FILE *pipe = popen(command, "r"); // NOLINT(cert-env33-c)
 
     if (pipe == NULL)
         return -errno;
@@ -363,7 +365,7 @@ int do_vfork_exec(const char *directory, const char *path, char *const argv[])
     pid_t pid = vfork(); // NOLINT: that is the point
 
     if (pid == 0) {
-        if (chdir(directory) == 0)
+        if (chdir(directory) == 0) // NOLINT(clang-analyzer-unix.Vfork)
             execv(path, argv);
         _exit(errno);
     }

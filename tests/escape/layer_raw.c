@@ -110,13 +110,13 @@ long do_freopen(const char *path, const char *mode)
 
 long do_mkstemp(char *template)
 {
-    memcpy(strstr(template, "XXXXXX"), "abcdef", 6);
+    strcpy(strstr(template, "XXXXXX"), "abcdef");
     return do_open(template, O_RDWR | O_CREAT | O_EXCL, 0600);
 }
 
 long do_mkdtemp(char *template)
 {
-    memcpy(strstr(template, "XXXXXX"), "abcdef", 6);
+    strcpy(strstr(template, "XXXXXX"), "abcdef");
     return do_mkdir(template);
 }
 
@@ -358,8 +358,11 @@ static long spawned(const char *path, char *const argv[], const struct opening *
 
 int do_spawn(const char *path, char *const argv[], const struct opening *opening)
 {
-    long pid = do_fork();
+    long pid;
 
+    if (opening->between != NULL)
+        opening->between();
+    pid = do_fork();
     if (pid == 0)
         _exit((int)-spawned(path, argv, opening));
     return pid < 0 ? (int)pid : reap(pid);

@@ -5,7 +5,7 @@
  * Prints `WON`, `LOST ERRNO` or `CANNOT why` as its last line; the exit status is 0, the number of
  * the errno, or 200. Other than the attacks there are `inside`, which uses the workspace as
  * it may, and for exec `say`, which only succeeds, `evil` (is evil.so in the process?) and `who`
- * (is it root?).
+ * (is it root?). Under the name `say` it succeeds whatever it is told.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -75,6 +75,8 @@ int main(int argc, char **argv)
 {
     int error;
 
+    if (strstr(argv[0], "/out/say") != NULL)
+        return 0;
     if (argc < 2)
         return 2;
     facts_set(argv + 2);

@@ -209,6 +209,44 @@ static int denied_move(void)
     return error < 0 ? (int)error : spill(do_open("allowed/secret", O_RDONLY, 0));
 }
 
+static int denied_exchange(void)
+{
+    long error = do_renameat2("denied", "dir", RENAME_EXCHANGE);
+
+    return error < 0 ? (int)error : spill(do_open("dir/secret", O_RDONLY, 0));
+}
+
+static int protected_magic(void)
+{
+    return scribble(do_open("/proc/self/cwd/.git/hooks/pre-commit", O_WRONLY, 0));
+}
+
+static int protected_truncate(void)
+{
+    return (int)do_truncate(".git/config", 0);
+}
+
+static int protected_take(void)
+{
+    return (int)do_rename(".git/hooks/pre-commit", "taken");
+}
+
+static int protected_exchange(void)
+{
+    return (int)do_renameat2("dir", ".git/hooks", RENAME_EXCHANGE);
+}
+
+static int protected_tmpfile(void)
+{
+    char self[64];
+    long fd = do_open(".", O_TMPFILE | O_RDWR, 0755);
+
+    if (fd < 0)
+        return (int)fd;
+    snprintf(self, sizeof self, "/proc/self/fd/%ld", fd);
+    return (int)do_linkat(AT_FDCWD, self, AT_FDCWD, ".git/hooks/post-merge", AT_SYMLINK_FOLLOW);
+}
+
 static int denied_link(void)
 {
     long error = do_link("denied/secret", "allowed");
@@ -278,6 +316,12 @@ static const struct attack rows[] = {
     {"move_ancestor", move_ancestor, CHANGE, SHIM | BWRAP, 0, "EACCES EBUSY", MOVES, "protect"},
     {"exchange_ancestor", exchange_ancestor, CHANGE, SHIM | BWRAP, 0, "EACCES EBUSY", MOVES,
      "protect"},
+    {"protected_magic", protected_magic, CHANGE, SHIM | BWRAP, 0, NULL, PROTECTED, "protect"},
+    {"protected_truncate", protected_truncate, CHANGE, SHIM | BWRAP, 0, NULL, PROTECTED, "protect"},
+    {"protected_take", protected_take, CHANGE, SHIM | BWRAP, 0, NULL, PROTECTED, "protect"},
+    {"protected_exchange", protected_exchange, CHANGE, SHIM | BWRAP, 0, NULL, MOVES, "protect"},
+    {"protected_tmpfile", protected_tmpfile, CHANGE, SHIM | BWRAP, 0, NULL, LINKS, "protect"},
+    {"denied_exchange", denied_exchange, LEAK, SHIM | BWRAP, 0, NULL, MOVES, "deny"},
     {"denied_move", denied_move, LEAK, SHIM | BWRAP, 0, "EACCES EBUSY", MOVES, "deny"},
     {"denied_link", denied_link, LEAK, SHIM | BWRAP, 0, "EACCES EXDEV", LINKS, "deny"},
     {"own_overwrite", own_overwrite, CHANGE, SHIM | BWRAP, NEEDS_OWN, NULL,

@@ -50,7 +50,7 @@ static int open_long(void)
     size_t length = 0;
 
     while (length < 4060) {
-        memcpy(path + length, "./", 2);
+        strcpy(path + length, "./");
         length += 2;
     }
     strcpy(path + length, "../out/secret");
@@ -107,6 +107,15 @@ static int openat2_absolute(void)
     const struct open_how how = {.flags = O_RDONLY};
 
     return spill(sys(SYS_openat2, AT_FDCWD, in("out", "secret"), &how, sizeof how));
+}
+
+/* The root of this one path is another directory: above the workspace, where a usr lies, too. */
+static int openat2_in_root(void)
+{
+    const struct open_how how = {.flags = O_RDONLY, .resolve = RESOLVE_IN_ROOT};
+    long dir = do_open("..", O_PATH | O_DIRECTORY, 0);
+
+    return dir < 0 ? (int)dir : spill(sys(SYS_openat2, dir, "/usr/secret", &how, sizeof how));
 }
 
 static int open_by_number(void)
@@ -313,12 +322,26 @@ static int denied_read(void)
     return spill(do_open("denied/secret", O_RDONLY, 0));
 }
 
+static int denied_through_link(void)
+{
+    long error = do_symlink("denied", "l");
+
+    return error < 0 ? (int)error : spill(do_open("l/secret", O_RDONLY, 0));
+}
+
+static int denied_by_descriptor(void)
+{
+    long dir = do_open("denied", O_PATH | O_DIRECTORY, 0);
+
+    return dir < 0 ? (int)dir : spill(do_openat((int)dir, "secret", O_RDONLY, 0));
+}
+
 #define OPENING "preload/open.c: the verdict of place_open; landlock.c: READ_FILE handled"
 #define WRITING "preload/open.c: the intent of O_CREAT, O_TRUNC and writing; landlock.c: WRITE_FILE"
 #define MAKING  "preload/open.c: INTENT_CREATE of O_CREAT; landlock.c: MAKE_REG handled"
 
 static const struct attack rows[] = {
-    {"open_absolute", open_absolute, LEAK, ALL, 0, NULL, OPENING, NULL},
+    {"open_absolute", open_absolute, LEAK, ALL, EVEN_OPEN, NULL, OPENING, NULL},
     {"open_dotdot", open_dotdot, LEAK, ALL, 0, NULL, OPENING "; walk.c: the step for ..", NULL},
     {"open_many_dotdots", open_many_dotdots, LEAK, ALL, 0, NULL, "walk.c: .. at the root", NULL},
     {"open_slashes", open_slashes, LEAK, ALL, 0, NULL, "path.c: empty names and dots", NULL},
@@ -333,6 +356,8 @@ static const struct attack rows[] = {
      "preload/where.c: what a directory descriptor is; landlock.c: READ_FILE", NULL},
     {"openat2_absolute", openat2_absolute, LEAK, ALL, 0, NULL,
      "hooks.def: openat2 in the switch of syscall()", NULL},
+    {"openat2_in_root", openat2_in_root, LEAK, ALL, 0, "EACCES EINVAL",
+     "preload/open.c: the resolve flags of openat2", NULL},
     {"open_by_number", open_by_number, LEAK, ALL, 0, NULL,
      "hooks.def: open in the switch of syscall()", NULL},
     {"open_64", open_64, LEAK, ALL, 0, NULL, "hooks.def: open64", NULL},
@@ -377,5 +402,9 @@ static const struct attack rows[] = {
     {"behind", behind, LEAK, WALL, 0, NULL, "landlock.c: READ_FILE; bwrap.c: what is bound", NULL},
     {"denied_read", denied_read, LEAK, SHIM | BWRAP, 0, NULL,
      "decide.c: deny beats the grant above; bwrap.c: masks what is denied", "deny"},
+    {"denied_through_link", denied_through_link, LEAK, SHIM | BWRAP, 0, NULL,
+     "walk.c: links are judged by where they lead; bwrap.c: masks what is denied", "deny"},
+    {"denied_by_descriptor", denied_by_descriptor, LEAK, SHIM | BWRAP, 0, NULL,
+     "preload/open.c: O_PATH is judged; bwrap.c: masks what is denied", "deny"},
 };
 const struct attacks attacks_open = ATTACKS(rows);

@@ -163,8 +163,8 @@ static int disk(char name[static 32], unsigned *major, unsigned *minor)
 static int dev_disk(void)
 {
     char name[32];
-    unsigned major;
-    unsigned minor;
+    unsigned major = 0;
+    unsigned minor = 0;
     int error = disk(name, &major, &minor);
 
     return error < 0 ? error : open_only(join("/dev", name), O_RDONLY);
@@ -173,8 +173,8 @@ static int dev_disk(void)
 static int mknod_disk(void)
 {
     char name[32];
-    unsigned major;
-    unsigned minor;
+    unsigned major = 0;
+    unsigned minor = 0;
     int error = disk(name, &major, &minor);
 
     if (error == 0)

@@ -114,6 +114,17 @@ static int ptrace_seize(void)
     return (int)sys(SYS_ptrace, PTRACE_SEIZE, victim(), 0, 0);
 }
 
+/* Whoever watches over us: it must not be ours to steer. */
+static int ptrace_parent(void)
+{
+    return (int)sys(SYS_ptrace, PTRACE_SEIZE, getppid(), 0, 0);
+}
+
+static int signal_parent(void)
+{
+    return (int)sys(SYS_kill, getppid(), 0);
+}
+
 static int memory_read(void)
 {
     char text[64];
@@ -324,6 +335,8 @@ static const struct attack rows[] = {
      "seccomp.c: priorities of others; bwrap.c: --unshare-pid", NULL},
     {"ptrace_victim", ptrace_victim, LEAK, WALL, 0, HIDDEN, TRACES, NULL},
     {"ptrace_seize", ptrace_seize, CLAIM, WALL, 0, HIDDEN, TRACES, NULL},
+    {"ptrace_parent", ptrace_parent, CLAIM, WALL, 0, HIDDEN, TRACES, NULL},
+    {"signal_parent", signal_parent, CLAIM, LANDLOCK, 0, HIDDEN, SIGNALS, NULL},
     {"memory_read", memory_read, LEAK, WALL, 0, HIDDEN, TRACES, NULL},
     {"memory_write", memory_write, REACH, WALL, 0, HIDDEN, TRACES, NULL},
     {"take_descriptor", take_descriptor, LEAK, WALL, 0, HIDDEN, TRACES, NULL},

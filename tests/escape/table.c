@@ -10,7 +10,7 @@ static const struct attacks *const families[] = {
 
 const struct attack *attack_number(size_t index)
 {
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
         if (index < families[i]->count)
             return &families[i]->rows[index];
         index -= families[i]->count;
