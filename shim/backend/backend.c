@@ -75,10 +75,17 @@ static int check_held(const struct backend *backend, const struct image *image, 
 static int check_named(const struct backend *backend, const struct image *image, bool strict,
                        struct trouble *trouble)
 {
+    const struct policy *policy = image_policy(image);
+
     if (strict)
         return check_held(backend, image, strict, trouble);
-    if (backend != &backend_native && backend->holds_net(image) == HELD_BY_NOBODY)
+    if (backend == &backend_native)
+        return 0;
+    if (backend->holds_net(image) == HELD_BY_NOBODY)
         return check_held(backend, image, strict, trouble);
+    for (uint32_t i = 0; i < policy->rules; i++)
+        if (backend->holds(image, i) == HELD_BY_NOBODY)
+            return not_held(trouble, policy, &policy_rules(policy)[i], strict);
     return 0;
 }
 

@@ -126,7 +126,8 @@ static void add_mount(struct argv *argv, const struct mount *mount)
         if (!is_made(path))
             argv_add(argv, "--dev-bind", path, path);
     } else {
-        argv_add(argv, mount->access == ACCESS_READ ? "--ro-bind" : "--bind", path, path);
+        /* A socket can be connected to where nothing can be written. */
+        argv_add(argv, mount->access == ACCESS_WRITE ? "--bind" : "--ro-bind", path, path);
     }
 }
 
@@ -256,13 +257,19 @@ struct bwrap_status bwrap_status(const char *report)
 
 /* --- the row of the table --------------------------------------------------------------------- */
 
+/* In the host's network, abstract sockets are the host's: only a scope of Landlock keeps them out.
+ */
+static bool may_have_sockets(const struct image *image)
+{
+    return image->net != NET_OPEN || ruleset_abi() >= 6;
+}
+
 /* From the inside: Landlock as a second wall, where there is one, and the filter. */
 static int enter(const struct image *image, struct trouble *trouble)
 {
     bool landlock = ruleset_abi() > 0;
-    /* In the host's network, abstract sockets are the host's: only a scope keeps them out. */
     const struct seccomp_wants wants = {
-        .unix_sockets = image->net != NET_OPEN || ruleset_abi() >= 6,
+        .unix_sockets = may_have_sockets(image),
         .internet = image->net == NET_OPEN,
         /* Of a namespace of processes bwrap is the first. */
         .own_pids = getppid() == 1,
@@ -277,6 +284,8 @@ static enum holder holds(const struct image *image, uint32_t index)
     const struct policy_rule *rule = &policy_rules(policy)[index];
     struct stat st;
 
+    if (rule->kind == RULE_UNIX && !may_have_sockets(image))
+        return HELD_BY_NOBODY;
     /* A directory of sockets is bound as a whole: Landlock has to hold the rest of it. */
     if (rule->kind == RULE_UNIX &&
         (lstat(policy_string(policy, rule->text), &st) < 0 || !S_ISDIR(st.st_mode)))

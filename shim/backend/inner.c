@@ -55,9 +55,11 @@ static bool parse(char **argv, struct inner *inner)
     return inner->try_only || inner->command[0] != NULL;
 }
 
-/* A directory is a way out of any mount namespace: none goes on to the command. */
+/* A directory is a way out of any mount namespace: none goes on to the command. What reads one as
+ * its input, or writes to one, finds nothing there instead. */
 static void close_directories(void)
 {
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     DIR *list = opendir("/proc/self/fd");
     struct dirent *entry;
     struct stat st;
@@ -66,8 +68,12 @@ static void close_directories(void)
         return;
     while ((entry = readdir(list)) != NULL) {
         int fd = (int)strtol(entry->d_name, NULL, 10);
-        if (fd > STDERR_FILENO && fd != dirfd(list) && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
+        if (fd == dirfd(list) || fstat(fd, &st) < 0 || !S_ISDIR(st.st_mode))
+            continue;
+        if (fd > STDERR_FILENO)
             fcntl(fd, F_SETFD, FD_CLOEXEC);
+        else
+            dup2(null, fd);
     }
     closedir(list);
 }

@@ -423,7 +423,7 @@ static const struct attack rows[] = {
     {"exec_descriptor", exec_descriptor, CLAIM, ALL, 0, NULL, RUNS, NULL},
     {"exec_at", exec_at, CLAIM, ALL, 0, NULL, RUNS, NULL},
     {"exec_loader", exec_loader, CLAIM, ALL, 0, NULL, ENTERS "; landlock.c: READ_FILE", NULL},
-    {"exec_loader_inside", exec_loader_inside, LEAK, ALL, 0, NULL, ENTERS, NULL},
+    {"exec_loader_inside", exec_loader_inside, LEAK, ALL, 0, NULL, ENTERS "; " ENVIRON, NULL},
     {"exec_no_environment", exec_no_environment, LEAK, ALL, 0, NULL, ENVIRON, NULL},
     {"exec_null_environment", exec_null_environment, LEAK, ALL, 0, NULL, ENVIRON, NULL},
     {"exec_env_i", exec_env_i, LEAK, ALL, 0, NULL, ENVIRON, NULL},

@@ -325,7 +325,9 @@ static int signal_handler(void)
     return answer;
 }
 
-#define DIRFDS  "preload/where.c: what a directory descriptor is; descriptors.c: closes it"
+#define DIRFDS                                                                                \
+    "preload/where.c: what a directory descriptor is; descriptors.c: closes it; landlock.c: " \
+    "READ_FILE"
 #define CLOSES  "descriptors.c: closes what the policy does not allow"
 #define CURRENT "preload/where.c: where the working directory is; landlock.c: READ_FILE"
 
@@ -347,7 +349,7 @@ static const struct attack rows[] = {
     {"fd_truncate", fd_truncate, CHANGE, RUN | WALL, 0, "EBADF", CLOSES, NULL},
     {"fd_chmod", fd_chmod, CHANGE, RUN | WALL, 0, "EBADF", CLOSES, NULL},
     {"fd_any", fd_any, CLAIM, RUN | WALL, 0, "EBADF", CLOSES, NULL},
-    {"fd_received", fd_received, LEAK, RUN | WALL, 0, "EBADF EACCES", CLOSES, NULL},
+    {"fd_received", fd_received, LEAK, RUN | WALL, 0, "EBADF EACCES", DIRFDS, NULL},
     {"environment_secret", environment_secret, LEAK, RUN | WALL, 0, "ENOENT",
      "environment.c: what looks like a secret is left out", NULL},
     {"cwd_deleted", cwd_deleted, LEAK, ALL, 0, "EACCES ENOENT", CURRENT, NULL},

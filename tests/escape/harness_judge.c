@@ -29,30 +29,21 @@ static bool is_held(const struct attempt *attempt)
     return (guards(attempt) & held) != 0;
 }
 
-/* What is known to be open: each goes from here when it has been closed. */
-static const struct {
-    const char *name;
-    enum setting setting;
-    bool walled; /* with a wall, too */
-} known_open[] = {
-    {"exec_interpreter_nul", SETTING_PLAIN, false}, /* a NUL ends the interpreter's name */
-    {"openat2_in_root", SETTING_PLAIN, false},      /* RESOLVE_IN_ROOT changes what "/" is */
-    {"thread_cwd", SETTING_PLAIN, false},           /* threads without CLONE_FS */
-    {"spawn_late_link", SETTING_PLAIN, false},      /* judged when added, opened when spawned */
-    {"spawn_late_chdir", SETTING_PLAIN, false},
-    /* The command is told of the outer shim's file, which the inner wall does not let it read. */
-    {"own_overwrite", SETTING_IN_CORDON, true},
-    {"own_replace", SETTING_IN_CORDON, true},
-    {"own_move", SETTING_IN_CORDON, true},
+/* What the shim alone is known not to hold, and should: each goes from here when it does. */
+static const char *const known_open[] = {
+    "exec_interpreter_nul", /* a NUL ends the interpreter's name */
+    "openat2_in_root",      /* RESOLVE_IN_ROOT changes what "/" is */
+    "thread_cwd",           /* threads without CLONE_FS */
+    "spawn_late_link",      /* judged when it is added, opened when the child starts */
+    "spawn_late_chdir",     /* likewise */
 };
 
 bool judge_is_open(const struct attempt *attempt)
 {
-    bool native = attempt->mode == MODE_NATIVE_RUN || attempt->mode == MODE_HAND_NATIVE;
-
-    for (size_t i = 0; i < sizeof known_open / sizeof *known_open; i++)
-        if (strcmp(known_open[i].name, attempt->name) == 0 && !attempt->is_static &&
-            known_open[i].setting == attempt->setting && (known_open[i].walled || native))
+    if (attempt->mode != MODE_NATIVE_RUN && attempt->mode != MODE_HAND_NATIVE)
+        return false;
+    for (size_t i = 0; i < sizeof known_open / sizeof known_open[0]; i++)
+        if (strcmp(known_open[i], attempt->name) == 0)
             return true;
     return false;
 }

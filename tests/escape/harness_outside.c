@@ -189,7 +189,7 @@ static void new_objects(struct outside *outside, const struct stage *stage)
     address = outside->memory < 0 ? (char *)-1 : shmat(outside->memory, NULL, 0);
     if (address != (char *)-1) {
         snprintf(address, PAGE, "%s", stage->secret);
-        shmdt(address);
+        shmctl(outside->memory, IPC_RMID, NULL); /* it goes with us, whatever our end */
     }
     snprintf(outside->queue, sizeof outside->queue, "escape-%s", stage->secret);
     queue = (mqd_t)syscall(SYS_mq_open, outside->queue, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600,
@@ -235,7 +235,6 @@ void outside_new(struct outside *outside, const struct stage *stage)
 
 void outside_free(struct outside *outside)
 {
-    shmctl(outside->memory, IPC_RMID, NULL);
     syscall(SYS_mq_unlink, outside->queue);
 }
 

@@ -62,6 +62,13 @@ else
     skip compile_by_pkg_config "no pkg-config here"
 fi
 
+# The command finds the shim where it was put.
+if [ -e "$lib/libcordon-shim.so" ] && [ -z "${SANITIZE-}" ] && ! grep -q libgcov "$lib/libcordon-shim.so"; then
+    mkdir "$tmp/ws"
+    check installed_command_runs "$root/usr/bin/cordon" -C "$tmp/ws" -- touch made
+    check installed_command_ran test -e "$tmp/ws/made"
+fi
+
 check uninstall make_here uninstall
 check no_file_left no_file_left
 summary

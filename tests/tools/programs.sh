@@ -71,8 +71,8 @@ fresh()
 {
     chmod -R u+rwx "$ws" 2>/dev/null
     rm -rf "$ws" "$home" "$out" "$scratch"
-    cp -a "$tmp/model/ws" "$ws" && cp -a "$tmp/model/home" "$home" &&
-        cp -a "$tmp/model/outside" "$out" && mkdir "$scratch" &&
+    cp -a "$model/ws" "$ws" && cp -a "$model/home" "$home" && cp -a "$model/outside" "$out" &&
+        mkdir "$scratch" &&
         { [ -z "$as" ] || chown -R 65534:65534 "$ws" "$home" "$out" "$scratch"; }
 }
 
@@ -142,17 +142,23 @@ on_side() # SIDE COMMAND...
     esac
 }
 
+# Sets the case up once; from then on a fresh place is one that is set up.
 prepare()
 {
+    model=$tmp/model
     fresh
-    ! grep -q '^setup()' "$case_file" || with_caches sh -euc "$script; setup" setup >"$tmp/said" 2>&1
+    grep -q '^setup()' "$case_file" || return 0
+    with_caches sh -euc "$script; setup" setup >"$tmp/said" 2>&1 || return
+    model=$tmp/prepared
+    rm -rf "$model"
+    mkdir "$model" && cp -a "$ws" "$home" "$out" "$model"
 }
 
 # Runs one function of the case in a fresh place, and keeps all that can be seen of it.
 run_half() # SIDE inside|outside
 {
     result=$tmp/result/$1.$2
-    prepare
+    fresh
     on_side "$1" sh -euc "$script; $2" "$case_name" >"$result.stdout" 2>"$result.stderr" </dev/null
     echo $? >"$result.status"
     # shellcheck disable=SC2086 # patterns
@@ -298,7 +304,7 @@ run_cases() # NAME...
 # Which sides there are on this machine.
 find_backends()
 {
-    backends=native case_file=/dev/null
+    backends=native case_file=/dev/null model=$tmp/model
     case_home=$home case_path=$system_path
     fresh
     for side in landlock bwrap; do

@@ -139,6 +139,7 @@ TEST what_nothing_holds_is_an_error(void)
     ASSERT_SAYS("*.pem", NULL, "auto", true, "deny $ABS/**/*.pem", NET_DENY);
     ASSERT_SAYS("use -b bwrap", NULL, "landlock", false, "unix $OUT/socket", NET_DENY);
     ASSERT_SAYS("would not hold", NULL, "native", true, "", NET_DENY);
+    ASSERT_SAYS("\"unix /", forbid_landlock, "bwrap", false, "unix $OUT/socket", NET_OPEN);
     for (size_t i = 0; i < 3; i++)
         ASSERT_SAYS("--net deny", NULL, ((const char *[]){"auto", "landlock", "bwrap"})[i], false,
                     "", NET_LOOPBACK);
@@ -308,6 +309,27 @@ TEST the_helper_answers_for_who_is_alone(void)
     PASS();
 }
 
+/* The harness of this test has what lies outside open as its standard input. */
+TEST a_directory_is_no_standard_input(void)
+{
+    int saved = dup(STDIN_FILENO);
+    int out = open(wall.out, O_RDONLY | O_DIRECTORY);
+
+    NEEDS(lacks_bwrap());
+    dup2(out, STDIN_FILENO);
+    int with_slash = run_sh("bwrap", "test -d /dev/stdin/");
+    int secret = run_sh("bwrap", "cat /dev/stdin/secret 2>/dev/null");
+    int bare = wall_run(&wall, NULL,
+                        (const char *[]){"sh", "-c", "cat /dev/stdin/secret >/dev/null", NULL});
+    dup2(saved, STDIN_FILENO);
+    close(saved);
+    close(out);
+    ASSERT_EQ(0, bare);
+    ASSERT(with_slash != 0);
+    ASSERT(secret != 0);
+    PASS();
+}
+
 /* As the terminal does it for Ctrl-C. */
 TEST a_signal_to_the_group_is_the_commands_own(void)
 {
@@ -419,6 +441,7 @@ int main(int argc, char **argv)
     RUN_TEST(the_helper_passes_everything_on);
     RUN_TEST(ignored_signals_stay_ignored);
     RUN_TEST(the_helper_answers_for_who_is_alone);
+    RUN_TEST(a_directory_is_no_standard_input);
     RUN_TEST(a_signal_to_the_group_is_the_commands_own);
     RUN_TEST(only_the_command_is_preloaded);
     RUN_TEST(nothing_is_left_behind);

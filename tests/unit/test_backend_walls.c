@@ -245,6 +245,81 @@ TEST behind_bwrap_without_landlock(void)
     PASS();
 }
 
+/* The same deeds with other rules for sockets and the network. */
+struct other {
+    const char *backend;
+    const char *rules;
+    enum image_net net;
+    const char *act;
+    int error;
+};
+
+static enum greatest_test_res try_others(const struct other *rows, size_t count)
+{
+    struct wall wall;
+
+    wall_build(&wall, geteuid());
+    char *before = wall_outside(&wall);
+    for (size_t i = 0; i < count; i++) {
+        struct image *image = wall_image(&wall, rows[i].backend, rows[i].rules, rows[i].net);
+        ASSERT_EQ_FMTm(rows[i].act, rows[i].error, wall_try(&wall, image, rows[i].act), "%d");
+        free(image);
+    }
+    char *after = wall_outside(&wall);
+    ASSERT_STR_EQ(before, after);
+    free(before);
+    free(after);
+    wall_remove(&wall);
+    PASS();
+}
+
+#define SOCKET "unix $OUT/socket"
+#define ALL    "unix $OUT"
+
+TEST sockets_by_path(void)
+{
+    static const struct other rows[] = {
+        {"bwrap", SOCKET, NET_DENY, "unix_path", 0},
+        {"bwrap", SOCKET, NET_DENY, "read", ENOENT},
+        {"bwrap", SOCKET, NET_DENY, "create", EROFS},
+        {"bwrap", SOCKET, NET_DENY, "pair_turned", ENOENT},
+        {"bwrap", SOCKET, NET_DENY, "tcp", EACCES},
+        {"bwrap", SOCKET, NET_OPEN, "unix_path", 0},
+        {"bwrap", ALL, NET_DENY, "unix_path", 0},
+        {"bwrap", ALL, NET_DENY, "pair_turned", 0},
+        {"bwrap", ALL, NET_DENY, "read", EACCES},
+        {"bwrap", ALL, NET_DENY, "write", EROFS},
+        {"bwrap", ALL, NET_DENY, "list", EACCES},
+        {"bwrap", ALL, NET_DENY, "chmod", EROFS},
+        {"bwrap", ALL, NET_DENY, "unix_bind", EROFS},
+    };
+
+    NEEDS(lacks_any());
+    CHECK_CALL(try_others(rows, COUNT(rows)));
+    PASS();
+}
+
+TEST an_open_network(void)
+{
+    static const struct other rows[] = {
+        {"landlock", "", NET_OPEN, "tcp", 0},
+        {"landlock", "", NET_OPEN, "udp", 0},
+        {"landlock", "", NET_OPEN, "netlink", 0},
+        {"landlock", "", NET_OPEN, "mptcp", EACCES},
+        {"landlock", "", NET_OPEN, "unix_path", EACCES},
+        {"landlock", "", NET_OPEN, "unix_abstract", EACCES},
+        {"landlock", "", NET_OPEN, "pair_turned", EACCES},
+        {"bwrap", "", NET_OPEN, "tcp", 0},
+        {"bwrap", "", NET_OPEN, "mptcp", EACCES},
+        {"bwrap", "", NET_OPEN, "unix_path", ENOENT},
+        {"bwrap", "", NET_OPEN, "unix_abstract", EPERM},
+    };
+
+    NEEDS(lacks_any());
+    CHECK_CALL(try_others(rows, COUNT(rows)));
+    PASS();
+}
+
 /* What the backends say of each rule is what the deeds above found. */
 TEST who_holds_what_is_said_truly(void)
 {
@@ -304,6 +379,8 @@ int main(int argc, char **argv)
     RUN_TEST(behind_landlock_without_namespaces);
     RUN_TEST(behind_bwrap);
     RUN_TEST(behind_bwrap_without_landlock);
+    RUN_TEST(sockets_by_path);
+    RUN_TEST(an_open_network);
     RUN_TEST(who_holds_what_is_said_truly);
     GREATEST_MAIN_END();
 }

@@ -4,7 +4,7 @@
 # vague: */RECORD
 # shellcheck shell=sh disable=SC2016,SC2164 # other shells expand; sh -e runs this
 
-inside()
+make_wheel()
 {
     cat >wheel.py <<'END'
 import zipfile
@@ -19,6 +19,11 @@ with zipfile.ZipFile('hello-1.0-py3-none-any.whl', 'w') as wheel:
     add(info + 'RECORD', '')
 END
     python3 wheel.py
+}
+
+inside()
+{
+    make_wheel
     python3 -m venv --without-pip env
     pip() { python3 -m pip --python env --disable-pip-version-check --no-input "$@"; }
     pip install --no-index ./hello-1.0-py3-none-any.whl
@@ -31,5 +36,6 @@ END
 
 outside()
 {
-    inside >/dev/null && PYTHONPATH=lib python3 -m pip install -q --no-index --target "$OUT/lib" ./*.whl
+    make_wheel
+    python3 -m pip install -q --no-index --target "$OUT/lib" ./*.whl
 }

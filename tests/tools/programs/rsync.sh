@@ -9,10 +9,10 @@ inside()
     echo x >from/x
     ln -s dir/file from/link
     touch -d @1000000000 from/x from/dir/file
-    rsync -a --out-format='%i %n' from/ to/
+    rsync -aO --out-format='%i %n' from/ to/
     rm from/x && echo more >>from/dir/file
-    rsync -a --delete --out-format='%i %n' from/ to/
-    rsync -aH --link-dest=../to from/ linked/
+    rsync -aO --delete --out-format='%i %n' from/ to/
+    rsync -aHO --link-dest=../to from/ linked/
     rsync -rc --backup --backup-dir=../old from/ to/
     find to linked -type f | sort
 }
@@ -20,5 +20,5 @@ inside()
 outside()
 {
     rsync -a "$OUT/" stolen/
-    rsync -a --delete --exclude=* ./ "$OUT/dir/"
+    rsync -aO --delete --exclude=* ./ "$OUT/dir/"
 }
