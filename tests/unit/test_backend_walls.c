@@ -249,8 +249,8 @@ TEST behind_bwrap_without_landlock(void)
 struct other {
     const char *backend;
     const char *rules;
-    enum image_net net;
     const char *act;
+    enum image_net net;
     int error;
 };
 
@@ -279,19 +279,19 @@ static enum greatest_test_res try_others(const struct other *rows, size_t count)
 TEST sockets_by_path(void)
 {
     static const struct other rows[] = {
-        {"bwrap", SOCKET, NET_DENY, "unix_path", 0},
-        {"bwrap", SOCKET, NET_DENY, "read", ENOENT},
-        {"bwrap", SOCKET, NET_DENY, "create", EROFS},
-        {"bwrap", SOCKET, NET_DENY, "pair_turned", ENOENT},
-        {"bwrap", SOCKET, NET_DENY, "tcp", EACCES},
-        {"bwrap", SOCKET, NET_OPEN, "unix_path", 0},
-        {"bwrap", ALL, NET_DENY, "unix_path", 0},
-        {"bwrap", ALL, NET_DENY, "pair_turned", 0},
-        {"bwrap", ALL, NET_DENY, "read", EACCES},
-        {"bwrap", ALL, NET_DENY, "write", EROFS},
-        {"bwrap", ALL, NET_DENY, "list", EACCES},
-        {"bwrap", ALL, NET_DENY, "chmod", EROFS},
-        {"bwrap", ALL, NET_DENY, "unix_bind", EROFS},
+        {"bwrap", SOCKET, "unix_path", NET_DENY, 0},
+        {"bwrap", SOCKET, "read", NET_DENY, ENOENT},
+        {"bwrap", SOCKET, "create", NET_DENY, EROFS},
+        {"bwrap", SOCKET, "pair_turned", NET_DENY, ENOENT},
+        {"bwrap", SOCKET, "tcp", NET_DENY, EACCES},
+        {"bwrap", SOCKET, "unix_path", NET_OPEN, 0},
+        {"bwrap", ALL, "unix_path", NET_DENY, 0},
+        {"bwrap", ALL, "pair_turned", NET_DENY, 0},
+        {"bwrap", ALL, "read", NET_DENY, EACCES},
+        {"bwrap", ALL, "write", NET_DENY, EROFS},
+        {"bwrap", ALL, "list", NET_DENY, EACCES},
+        {"bwrap", ALL, "chmod", NET_DENY, EROFS},
+        {"bwrap", ALL, "unix_bind", NET_DENY, EROFS},
     };
 
     NEEDS(lacks_any());
@@ -302,17 +302,17 @@ TEST sockets_by_path(void)
 TEST an_open_network(void)
 {
     static const struct other rows[] = {
-        {"landlock", "", NET_OPEN, "tcp", 0},
-        {"landlock", "", NET_OPEN, "udp", 0},
-        {"landlock", "", NET_OPEN, "netlink", 0},
-        {"landlock", "", NET_OPEN, "mptcp", EACCES},
-        {"landlock", "", NET_OPEN, "unix_path", EACCES},
-        {"landlock", "", NET_OPEN, "unix_abstract", EACCES},
-        {"landlock", "", NET_OPEN, "pair_turned", EACCES},
-        {"bwrap", "", NET_OPEN, "tcp", 0},
-        {"bwrap", "", NET_OPEN, "mptcp", EACCES},
-        {"bwrap", "", NET_OPEN, "unix_path", ENOENT},
-        {"bwrap", "", NET_OPEN, "unix_abstract", EPERM},
+        {"landlock", "", "tcp", NET_OPEN, 0},
+        {"landlock", "", "udp", NET_OPEN, 0},
+        {"landlock", "", "netlink", NET_OPEN, 0},
+        {"landlock", "", "mptcp", NET_OPEN, EACCES},
+        {"landlock", "", "unix_path", NET_OPEN, EACCES},
+        {"landlock", "", "unix_abstract", NET_OPEN, EACCES},
+        {"landlock", "", "pair_turned", NET_OPEN, EACCES},
+        {"bwrap", "", "tcp", NET_OPEN, 0},
+        {"bwrap", "", "mptcp", NET_OPEN, EACCES},
+        {"bwrap", "", "unix_path", NET_OPEN, ENOENT},
+        {"bwrap", "", "unix_abstract", NET_OPEN, EPERM},
     };
 
     NEEDS(lacks_any());
