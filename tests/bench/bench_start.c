@@ -99,10 +99,18 @@ static struct bench_spread compare(const double *series, const double *base, siz
     return bench_spread(ratios, rounds);
 }
 
-static void print_row(size_t i, size_t rounds)
+static struct bench_spread spread_of(const double *series, size_t rounds)
 {
     static double copy[ROUNDS_MAX];
+
+    memcpy(copy, series, sizeof copy);
+    return bench_spread(copy, rounds);
+}
+
+static void print_row(size_t i, size_t rounds)
+{
     struct bench_spread spread;
+    struct bench_spread ours;
     char text[32];
 
     printf("  %-28s", starters[i].name);
@@ -110,10 +118,11 @@ static void print_row(size_t i, size_t rounds)
         printf(" %s\n", missing[i] ? "not installed" : "does not work here");
         return;
     }
-    memcpy(copy, times[i][0], sizeof copy);
+    ours = spread_of(times[i][0], rounds);
     spread = compare(times[i][0], times[0][0], rounds);
-    printf(" %8s  %6.2f %5.2f-%-6.2f", bench_duration(bench_spread(copy, rounds).middle, text),
-           spread.middle, spread.low, spread.high);
+    printf(" %8s  %6.2f %5.2f-%-6.2f", bench_duration(ours.middle, text), spread.middle, spread.low,
+           spread.high);
+    printf("  %6.2f", ours.low / spread_of(times[0][0], rounds).low);
     for (size_t j = 1; j < PLACES; j++)
         printf("  %-16.2f", compare(times[i][j], times[i][0], rounds).middle);
     bench_print_verdict(spread.middle, starters[i].target, starters[i].aim);
@@ -134,10 +143,11 @@ int main(void)
     while (rounds < ROUNDS_MAX && (rounds < 5 || bench_now() < end))
         run_round(place.ws, rounds++);
 
-    printf("%-30s %8s  %6s %-12s", "what a start costs", "", "ratio", "10th-90th");
+    /* When the machine is busy, the quiet tenth of the runs says more than their middle. */
+    printf("%-30s %8s  %6s %-12s  %6s", "what a start costs", "", "ratio", "10th-90th", "quiet");
     for (size_t j = 1; j < PLACES; j++)
         printf("  %-16s", places[j].name);
-    printf("  target\n%-30s %8s  %6s %-12s", "", "", "", "percentile");
+    printf("  target\n%-30s %8s  %6s %-12s  %6s", "", "", "", "percentile", "ratio");
     for (size_t j = 1; j < PLACES; j++)
         printf("  %-16s", "of small");
     printf("\n");
