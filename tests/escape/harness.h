@@ -133,9 +133,6 @@ enum result { RESULT_PASS, RESULT_FAIL, RESULT_SKIP, RESULT_NONE };
 /* Whether this attempt says anything: what is not held by a layer is not tried there. */
 bool judge_applies(const struct attempt *attempt);
 
-/* Whether it is known to succeed, though it should not. */
-bool judge_is_open(const struct attempt *attempt);
-
 /* What the outcome is worth; `why` if it is no pass. */
 enum result judge(const struct attempt *attempt, const struct outcome *outcome,
                   char why[static WHY_ROOM]);

@@ -29,25 +29,6 @@ static bool is_held(const struct attempt *attempt)
     return (guards(attempt) & held) != 0;
 }
 
-/* What the shim alone is known not to hold, and should: each goes from here when it does. */
-static const char *const known_open[] = {
-    "exec_interpreter_nul", /* a NUL ends the interpreter's name */
-    "openat2_in_root",      /* RESOLVE_IN_ROOT changes what "/" is */
-    "thread_cwd",           /* threads without CLONE_FS */
-    "spawn_late_link",      /* judged when it is added, opened when the child starts */
-    "spawn_late_chdir",     /* likewise */
-};
-
-bool judge_is_open(const struct attempt *attempt)
-{
-    if (attempt->mode != MODE_NATIVE_RUN && attempt->mode != MODE_HAND_NATIVE)
-        return false;
-    for (size_t i = 0; i < sizeof known_open / sizeof known_open[0]; i++)
-        if (strcmp(known_open[i], attempt->name) == 0)
-            return true;
-    return false;
-}
-
 /* That a gap is one is asserted for raw system calls: there nobody else could close it. */
 bool judge_applies(const struct attempt *attempt)
 {
