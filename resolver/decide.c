@@ -203,8 +203,9 @@ void decide_start(const struct policy *policy, struct policy_at *at)
 {
     struct layer_at *layer = at->layers;
 
-    for (; policy != NULL; policy = policy_next(policy))
+    do
         start_layer(policy, layer++);
+    while ((policy = policy_next(policy)) != NULL);
 }
 
 void decide_step(const struct policy *policy, struct policy_at *at, struct name name)
@@ -212,8 +213,9 @@ void decide_step(const struct policy *policy, struct policy_at *at, struct name 
     const struct step step = {name, policy_hash(name.text, name.length)};
     struct layer_at *layer = at->layers;
 
-    for (; policy != NULL; policy = policy_next(policy))
+    do
         step_layer(policy, layer++, &step);
+    while ((policy = policy_next(policy)) != NULL);
 }
 
 bool decide_follow(const struct policy *policy, struct policy_at *at, const char *text)

@@ -151,7 +151,8 @@ static int add_outer_shim(struct policy_builder *builder, const struct surroundi
     if (dl_iterate_phdr(note_shim, shim) == 0 || strcmp(shim, around->shim) == 0)
         return 0;
     open = path_is_below(around->root, shim);
-    for (const char *const *place = around->writable; !open && *place != NULL; place++)
+    for (const char *const *place = around->writable; !open && place != NULL && *place != NULL;
+         place++)
         open = path_is_below(*place, shim);
     if (!open && check(builder, policy_add(builder, RULE_READ, shim, "default")) != 0)
         return EXIT_SETUP;
