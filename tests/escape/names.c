@@ -271,7 +271,7 @@ static int own_move(void)
 }
 
 #define NAMES     "preload/name.c: the verdict of place_parent"
-#define RENAMES   "place.c: place_rename judges both sides; landlock.c: REFER, REMOVE_*, MAKE_*"
+#define RENAMES   "place_name.c: place_rename judges both sides; landlock.c: REFER, REMOVE_*, MAKE_*"
 #define LINKS     "preload/name.c: the source of a link needs INTENT_WRITE; landlock.c: REFER"
 #define PROTECTED "defaults.c: what is protected; bwrap.c: --ro-bind of it"
 #define MOVES     "decide.c: decide_move"
