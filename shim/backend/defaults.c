@@ -197,6 +197,31 @@ static bool is_open(const struct adder *adder, const char *path)
     return false;
 }
 
+/* Whether what a confined program can write decides where `path` leads: a link of its making must
+ * not choose what the next run may read. */
+static bool is_steered(const struct adder *adder, const char *path)
+{
+    char prefix[PATH_MAX];
+    char text[PATH_MAX];
+    size_t length = strlen(path);
+
+    for (size_t end = 1; end <= length; end++) {
+        const char *const *writable = adder->around->writable;
+        if (path[end] != '/' && path[end] != '\0')
+            continue;
+        memcpy(prefix, path, end);
+        prefix[end] = '\0';
+        if (canonical(prefix, text) < 0)
+            return false;
+        if (path_is_below(adder->around->root, text))
+            return true;
+        for (; writable != NULL && *writable != NULL; writable++)
+            if (path_is_below(*writable, text))
+                return true;
+    }
+    return false;
+}
+
 /* `text` is canonical. */
 static int open_place(struct adder *adder, const char *text)
 {
@@ -253,7 +278,7 @@ static int open_below_home(struct adder *adder, const char *name)
 {
     char path[PATH_MAX];
 
-    if (!join(path, adder->around->home, name) || is_open(adder, path))
+    if (!join(path, adder->around->home, name) || is_open(adder, path) || is_steered(adder, path))
         return 0;
     return open_for_reading(adder, path);
 }
@@ -287,6 +312,8 @@ static int open_directory(struct adder *adder, const char *directory)
 
     /* A relative one means another directory after each chdir. */
     if (!path_is_canonical(directory) || canonical(directory, text) < 0)
+        return 0;
+    if (strcmp(directory, text) != 0 && is_steered(adder, directory))
         return 0;
     if (home != NULL && path_is_below(text, home))
         return 0;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -87,13 +88,23 @@ static bool may_stay(const struct policy *policy, const struct options *options,
     return false;
 }
 
+/* One that is not bound to another end can send to anybody, whatever the rules say of new ones. */
+static bool is_loose_socket(int fd)
+{
+    int type = 0;
+    socklen_t size = sizeof type;
+
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type != SOCK_STREAM &&
+           type != SOCK_SEQPACKET;
+}
+
 /* A directory would be a way out of a wall made of mounts. */
 static int shut_standard(int fd)
 {
     struct stat st;
     int null;
 
-    if (fstat(fd, &st) < 0 || !S_ISDIR(st.st_mode))
+    if (fstat(fd, &st) < 0 || !(S_ISDIR(st.st_mode) || is_loose_socket(fd)))
         return 0;
     null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null < 0 || dup2(null, fd) < 0)

@@ -129,6 +129,42 @@ static int name_preload(struct session *session)
 }
 
 /* Made here, for what is not there cannot be granted. */
+/* The command can reach the log: it must not lead cordon elsewhere by a link, nor hold it up. */
+static int open_log(const char *asked)
+{
+    const int flags =
+        O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK;
+    struct stat st;
+    int fd = open(asked, flags, 0600);
+
+    if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+        close(fd);
+        errno = EINVAL;
+        return -1;
+    }
+    return fd;
+}
+
+/* Whether a link in the workspace leads the log, which is not there, out of it. */
+static bool is_log_steered(const struct session *session, const char *asked)
+{
+    char text[PATH_MAX];
+    char real[PATH_MAX];
+    struct path path = {.text = text, .size = sizeof text};
+    char *cwd = asked[0] == '/' ? NULL : getcwd(NULL, 0);
+    int error = path_set(&path, cwd == NULL ? "/" : cwd);
+
+    free(cwd);
+    if (error == 0)
+        error = path_append_clean(&path, asked);
+    if (error < 0 || path_is_below(session->root, session->log))
+        return error < 0;
+    for (path_pop(&path); path.length > 0; path_pop(&path))
+        if (realpath(text, real) != NULL && path_is_below(session->root, real))
+            return true;
+    return false;
+}
+
 static int find_log(struct session *session, bool dry)
 {
     const char *asked = session->options->log;
@@ -140,11 +176,17 @@ static int find_log(struct session *session, bool dry)
         strcpy(session->log, asked);
         return 0;
     }
-    fd = dry ? -1 : open(asked, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+    fd = dry ? -1 : open_log(asked);
     if (fd >= 0)
         close(fd);
     if ((fd < 0 && !dry) || (realpath(asked, session->log) == NULL && !dry)) {
-        complain(asked, "cannot be the log", strerror(errno));
+        complain(asked, "cannot be the log",
+                 errno == ELOOP || errno == EINVAL || errno == ENXIO ? "not a regular file"
+                                                                     : strerror(errno));
+        return EXIT_SETUP;
+    }
+    if (!dry && is_log_steered(session, asked)) {
+        complain(asked, "cannot be the log", "a link in the workspace leads it elsewhere");
         return EXIT_SETUP;
     }
     return 0;
@@ -222,7 +264,12 @@ int session_begin(struct session *session, const struct options *options, bool d
 
 int session_make_tmp(const struct session *session)
 {
-    if (session->options->tmp != TMP_PRIVATE || mkdir(session->tmp, 0700) == 0 || errno == EEXIST)
+    if (session->options->tmp != TMP_PRIVATE)
+        return 0;
+    /* Whatever the caller's umask is. */
+    if (mkdir(session->tmp, 0700) == 0)
+        return chmod(session->tmp, 0700) == 0 ? 0 : setup_error("%s: cannot be made", session->tmp);
+    if (errno == EEXIST)
         return 0;
     return setup_error("%s: %s", session->tmp, strerror(errno));
 }

@@ -280,6 +280,12 @@ static bool settle(struct watch *watch)
     return watch->children >= 0 && getppid() == watch->parent;
 }
 
+/* Whatever the caller's umask is. */
+static bool make_private(const char *path)
+{
+    return mkdir(path, 0700) == 0 ? chmod(path, 0700) == 0 : errno == EEXIST;
+}
+
 int guardian_live(const struct guarded *guarded, struct board *board, int cordon, pid_t parent)
 {
     struct watch watch = {.guarded = guarded,
@@ -298,8 +304,7 @@ int guardian_live(const struct guarded *guarded, struct board *board, int cordon
     watch.outcome.status = signals_pending();
     if (watch.outcome.status != 0) {
         watch.over = true;
-    } else if ((guarded->tmp != NULL && mkdir(guarded->tmp, 0700) < 0 && errno != EEXIST) ||
-               !start(&watch)) {
+    } else if ((guarded->tmp != NULL && !make_private(guarded->tmp)) || !start(&watch)) {
         watch.outcome.kind = OUTCOME_NOT_STARTED;
         watch.outcome.failure.status = 125;
         snprintf(watch.outcome.failure.text, sizeof watch.outcome.failure.text,

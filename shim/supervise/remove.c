@@ -2,20 +2,23 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "tree.h"
 
-/* The way down is remembered by the file system: up again is "..". So any depth takes one
- * descriptor and no memory. Nobody else is at work in there by then. */
+/* When a directory is empty the way begins at the top again. Going up by ".." would lead into
+ * whatever a directory was moved to meanwhile, and remove what is there. So any depth takes two
+ * descriptors and no memory. */
 enum { IDLE_MAX = 100 };
 
 struct removal {
+    int top;
     int dir;
-    unsigned long depth;
-    int idle; /* how often it came up again without anything having been removed */
+    bool is_top;
+    int idle; /* how often it began again without anything having been removed */
 };
 
 static bool is_dots(const char *name)
@@ -24,9 +27,9 @@ static bool is_dots(const char *name)
 }
 
 /* Takes the place of the current directory. */
-static bool step(struct removal *removal, const char *name, int flags)
+static bool step(struct removal *removal, const char *name)
 {
-    int fd = openat(removal->dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
+    int fd = openat(removal->dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 
     if (fd < 0)
         return false;
@@ -50,9 +53,9 @@ static bool go_down(struct removal *removal, const char *name)
     /* Programs leave directories behind that not even their owner may read. */
     if (S_ISDIR(there.st_mode) && (there.st_mode & S_IRWXU) != S_IRWXU)
         fchmodat(removal->dir, name, S_IRWXU, 0);
-    if (!step(removal, name, O_NOFOLLOW))
+    if (!step(removal, name))
         return false;
-    removal->depth++;
+    removal->is_top = false;
     return true;
 }
 
@@ -92,6 +95,18 @@ static int sweep(struct removal *removal)
     return error < 0 ? error : !went;
 }
 
+static bool begin_again(struct removal *removal)
+{
+    int fd = openat(removal->top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0)
+        return false;
+    close(removal->dir);
+    removal->dir = fd;
+    removal->is_top = true;
+    return true;
+}
+
 static int empty(struct removal *removal)
 {
     for (;;) {
@@ -100,24 +115,27 @@ static int empty(struct removal *removal)
             return done;
         if (done == 0)
             continue;
-        if (removal->depth == 0)
+        if (removal->is_top)
             return 0;
-        if (!step(removal, "..", 0))
+        if (!begin_again(removal))
             return -errno;
-        removal->depth--;
         removal->idle++;
     }
 }
 
 int directory_remove(const char *path)
 {
-    struct removal removal = {.dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+    struct removal removal = {
+        .top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+        .dir = -1,
+    };
     int error;
 
-    if (removal.dir < 0)
+    if (removal.top < 0)
         return -errno;
-    error = empty(&removal);
+    error = begin_again(&removal) ? empty(&removal) : -errno;
     close(removal.dir);
+    close(removal.top);
     if (error == 0 && rmdir(path) < 0)
         error = -errno;
     return error;

@@ -434,7 +434,7 @@ gone() # PID...: within a second
 }
 tree='setsid sh -c "echo \$\$ >>pids; trap : TERM HUP; while :; do sleep 1; done" & (setsid sleep 1000 & echo $! >>pids); echo $$ >>pids; touch "$TMPDIR/x"; echo up; sleep 1000'
 for b in $backends; do
-    rm -f pids
+    rm -f pids "$tmp/said"
     "$cordon" -q -b "$b" -- sh -c "$tree" >"$tmp/said" 2>&1 &
     pid=$!
     check "$b: tree_is_up" wait_for up "$tmp/said"
@@ -454,7 +454,7 @@ for b in $backends; do
     done
     check "$b: killed_cordon_leaves_no_file" test -z "$(ls -A "$tmp/tmp")"
 done
-rm -f pids
+rm -f pids "$tmp/said"
 "$cordon" -q -- sh -c "$tree" >"$tmp/said" 2>&1 &
 pid=$!
 wait_for up "$tmp/said"
