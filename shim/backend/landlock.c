@@ -109,7 +109,9 @@ static const char *const *gaps(void)
     } all[] = {
         {INT32_MAX, "deny and protect inside of a grant, and patterns"},
         {INT32_MAX, "metadata of files outside: stat, access, readlink, chdir and inotify see it; "
-                    "chmod, chown, utime and xattr change it where the file's owner could"},
+                    "chmod, chown, utime and xattr change it where the file's owner could (root: "
+                    "anybody's)"},
+        {INT32_MAX, "inode flags, locks and leases of files that are granted for reading"},
         {INT32_MAX, "System V shared memory, semaphores and message queues of the same user"},
         {INT32_MAX, "other terminals of the same user, where /dev/pts is granted"},
         {INT32_MAX, "command lines of other processes, and affinity and scheduling of those of the "

@@ -29,6 +29,9 @@
 #ifndef SYS_quotactl_fd
 #define SYS_quotactl_fd 443
 #endif
+#ifndef SYS_file_setattr
+#define SYS_file_setattr 469
+#endif
 #ifndef SYS_open_tree_attr
 #define SYS_open_tree_attr 467
 #endif
@@ -161,6 +164,10 @@ static const struct row rows[] = {
     /* Keys pushed into the terminal are typed to whoever reads it next: the user's shell. */
     {SYS_ioctl, EPERM, ALWAYS, {IS(1, TIOCSTI)}},
     {SYS_ioctl, EPERM, ALWAYS, {IS(1, TIOCLINUX)}},
+
+    /* Landlock sees neither: message queues have no path, inode flags are no contents. */
+    {SYS_mq_unlink, EACCES, SHARED_PIDS, {{0}}},
+    {SYS_file_setattr, EPERM, ALWAYS, {{0}}},
 
     /* A limit of no CPU time at all ends somebody else's process like a signal, and a low priority
      * holds it up. (How it is scheduled stays open: libc names the caller's own threads by number

@@ -205,6 +205,8 @@ TEST sockets_without_any(void)
         {"priority of its own", SYS_setpriority, {PRIO_PROCESS, 0, 0}, 0},
         {"I/O of others", SYS_ioprio_set, {1, INT_MAX, 0}, EPERM},
         {"limits of its own", SYS_prlimit64, {0, RLIMIT_CORE, 0, 0}, 0},
+        {"queues of others", SYS_mq_unlink, {0}, EACCES},
+        {"inode flags", 469, {-1, 0, 0, 0, 0}, EPERM},
     };
 
     CHECK_CALL(compare(calls, COUNT(calls), &landlock));
