@@ -195,7 +195,7 @@ static int link_swap_create(void)
 }
 
 #define FOLLOWS "walk.c: links are read and judged by where they lead; landlock.c: READ_FILE"
-#define ACTS    "place_name.c: acts on the object that was judged; landlock.c"
+#define ACTS    "place_open.c and place_lookup.c: act on the object that was judged; landlock.c"
 
 static const struct attack rows[] = {
     {"link_to_file", link_to_file, LEAK, ALL, 0, NULL, FOLLOWS, NULL},
