@@ -7,8 +7,7 @@
  * a mount, or outside of the root. Elsewhere it always stays in what can be seen from the root. */
 static bool may_ask(const struct view *view, const struct start *start, const char *path)
 {
-    return view->root == VIEW_SELF && view->self == NULL && view->thread_self == NULL &&
-           (path[0] == '/' || start->path != NULL || start->at != NULL);
+    return view->root == VIEW_SELF && (path[0] == '/' || start->path != NULL || start->at != NULL);
 }
 
 /* A file may bear a name that ends as the text of a deleted one does: no matter, it has to walk. */
@@ -24,11 +23,12 @@ int ask(const struct view *view, const struct start *start, const char *path, in
     if (!may_ask(view, start, path))
         return -ELOOP;
     asked->fd = os_open_path(start->fd, path, flags);
-    if (asked->fd == -ENOENT || asked->fd == -ENOTDIR)
+    /* What is missing to us below /proc may be there for another. */
+    if ((asked->fd == -ENOENT || asked->fd == -ENOTDIR) && !view_is_other(view))
         return asked->fd;
     if (asked->fd < 0)
         return -ELOOP;
-    if (tell(asked))
+    if (tell(asked) && !(view_is_other(view) && path_is_below("/proc", asked->text)))
         return 0;
     os_close(asked->fd);
     return -ELOOP;

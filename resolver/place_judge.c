@@ -23,6 +23,8 @@ bool place_follow(const struct scope *scope, const struct start *start, const ch
 {
     plain->dir = start->fd;
     plain->path = path;
+    if (view_is_other(scope->view) && strstr(path, "proc") != NULL)
+        return false;
     if (path[0] == '/' && scope->view->root != VIEW_SELF) {
         plain->dir = scope->view->root;
         plain->path += strspn(path, "/");
@@ -59,6 +61,8 @@ struct verdict place_judge(const struct scope *scope, const struct walk *walk, e
 
     if (walk->ground != GROUND_KNOWN)
         return (struct verdict){.allowed = walk->ground == GROUND_OBJECT, .rule = POLICY_NONE};
+    if (scope->view->hides != NULL && scope->view->hides(walk->path.text))
+        return (struct verdict){.allowed = false, .rule = POLICY_NONE};
     at = place_look_up(scope, walk->path.text);
     return decide_here(scope->policy, &at, intent);
 }

@@ -8,6 +8,12 @@
 #ifndef CORDON_SYSCALL_H
 #define CORDON_SYSCALL_H
 
-long os_syscall(long number, long a, long b, long c, long d, long e, long f);
+__attribute__((visibility("hidden"))) long os_syscall(long number, long a, long b, long c, long d,
+                                                      long e, long f);
+
+/* The instruction that enters the kernel, and one that returns. The shim has it at an address by
+ * which a filter tells its calls from those of the program. */
+extern const void *os_door __attribute__((visibility("hidden")));
+__attribute__((visibility("hidden"))) void os_own_door(void);
 
 #endif

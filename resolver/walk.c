@@ -267,6 +267,8 @@ int walk_new(struct walk **walk, const struct view *view, const struct start *st
 
     if (error < 0)
         return error;
+    if (view->prepare != NULL)
+        view->prepare(view);
     new = memory;
     new->view = view;
     new->max_links = WALK_LINKS;
@@ -342,7 +344,8 @@ static bool is_magic(const char *target)
 static int enter_magic(struct walk *walk, const char *link)
 {
     bool own = in_own_proc(walk);
-    int fd = os_open_magic(walk->dir, link);
+    bool hidden = walk->view->hides != NULL && walk->view->hides(walk->path.text);
+    int fd = hidden ? -EACCES : os_open_magic(walk->dir, link);
     struct os_id id = {.mode = S_IFDIR};
     ssize_t length;
 

@@ -29,7 +29,21 @@ struct view {
     int root;                /* descriptor of its root, or VIEW_SELF */
     const char *self;        /* "1234"; NULL: as the kernel tells this process */
     const char *thread_self; /* "1234/task/1235"; NULL: likewise */
+
+    /* Whether a canonical path lies in what is this process's own alone, and none of the other's
+     * business: its part of procfs, which the kernel would open to us. NULL: there is no such. */
+    bool (*hides)(const char *path);
+
+    /* Called before a walk, if not NULL: fills in the texts that `self` and `thread_self` point
+     * to, which most calls do without. */
+    void (*prepare)(const struct view *view);
 };
+
+/* Whether the view is another process's, to whom names below /proc mean something else. */
+static inline bool view_is_other(const struct view *view)
+{
+    return view->self != NULL || view->thread_self != NULL;
+}
 
 #define VIEW_SELF AT_FDCWD
 

@@ -2,38 +2,15 @@
 #include "call.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
-#include "log.h"
 #include "os.h"
-
-bool call_begin(struct call *call, const char *op, int dir, const char *path)
-{
-    if (!load_is_ready() || call_is_wild(path))
-        return false;
-    call->op = op;
-    call->hint = NULL;
-    call->dir = dir;
-    call->path = path;
-    call->follow = true;
-    call->report = (struct report){.denied = false};
-    where_from(&call->where, dir, path);
-    return true;
-}
 
 int call_lookup(struct call *call, bool follow, enum intent intent)
 {
     call->follow = follow;
-    return place_lookup(&load_hold.scope, &call->where.start, call->path, follow, intent,
-                        &call->report);
-}
-
-bool call_settled(struct call *call)
-{
-    if (!call->report.denied)
-        return true;
-    log_refusal(call);
-    return load_hold.image->mode != MODE_OBSERVE;
+    return place_lookup(call->scope, &call->where.start, call->path, follow, intent, &call->report);
 }
 
 long call_refuse(struct call *call, enum intent intent, const char *hint)
@@ -53,8 +30,13 @@ bool call_is_name(const struct call *call, enum intent intent)
         memchr(name.text, '/', name.length) != NULL)
         return false;
     at = call->where.at;
-    return decide_follow(load_hold.scope.policy, &at, call->path) &&
-           decide_here(load_hold.scope.policy, &at, intent).allowed;
+    return decide_follow(call->scope->policy, &at, call->path) &&
+           decide_here(call->scope->policy, &at, intent).allowed;
+}
+
+bool call_is_descriptor(const char *path, int flags)
+{
+    return (flags & AT_EMPTY_PATH) && !call_is_wild(path) && path[0] == '\0';
 }
 
 long call_end(int fd, long result)

@@ -7,6 +7,7 @@
 
 #include "call.h"
 #include "hooks.h"
+#include "load.h"
 #include "next.h"
 #include "os.h"
 

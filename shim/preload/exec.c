@@ -10,6 +10,7 @@
 #include "call.h"
 #include "env.h"
 #include "hooks.h"
+#include "load.h"
 #include "os.h"
 
 /* How many words a wrapper puts in front: cordon --hand PATH. A shell puts two. */

@@ -14,6 +14,7 @@
 #include "cordon.h"
 #include "defaults.h"
 #include "env.h"
+#include "load.h"
 #include "os.h"
 #include "path.h"
 #include "resolve.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "log.h"
+#include "load.h"
 
 #include <errno.h>
 #include <fcntl.h>

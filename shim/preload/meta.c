@@ -10,22 +10,17 @@
 #define SYS_fchmodat2 452
 #endif
 
-static bool is_descriptor(const char *path, int flags)
-{
-    return (flags & AT_EMPTY_PATH) && !call_is_wild(path) && path[0] == '\0';
-}
-
 /* 0 if the file behind the descriptor may be changed. One that is open for writing was judged then.
  */
 static long judge_fd(const char *op, int fd)
 {
     struct fd_name name = call_fd_name(fd < 0 ? 0 : fd);
-    long flags = CALL(SYS_fcntl, fd, F_GETFL);
+    long flags = CALL(SYS_fcntl, call_fd(fd), F_GETFL);
     struct call call;
     int found;
 
-    if (flags < 0)
-        return flags;
+    if (fd < 0 || flags < 0)
+        return fd < 0 ? -EBADF : flags;
     if ((!(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY) ||
         !call_begin(&call, op, AT_FDCWD, name.text))
         return 0;
@@ -58,9 +53,9 @@ long meta_chmod(int dir, const char *path, mode_t mode, int flags)
 
     if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
         return -EINVAL;
-    if (is_descriptor(path, flags)) {
+    if (call_is_descriptor(path, flags)) {
         long error = judge_fd("chmod", dir);
-        return error < 0 ? error : chmod_fd(dir, mode, follow);
+        return error < 0 ? error : chmod_fd(call_fd(dir), mode, follow);
     }
     if (call_begin(&call, "chmod", dir, path)) {
         int fd = call_lookup(&call, follow, INTENT_WRITE);
@@ -77,7 +72,7 @@ long meta_fchmod(int fd, mode_t mode)
 {
     long error = judge_fd("chmod", fd);
 
-    return error < 0 ? error : CALL(SYS_fchmod, fd, mode);
+    return error < 0 ? error : CALL(SYS_fchmod, call_fd(fd), mode);
 }
 
 /* --- chown ------------------------------------------------------------------------------------ */
@@ -88,9 +83,9 @@ long meta_chown(int dir, const char *path, uid_t uid, gid_t gid, int flags)
 
     if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
         return -EINVAL;
-    if (is_descriptor(path, flags)) {
+    if (call_is_descriptor(path, flags)) {
         long error = judge_fd("chown", dir);
-        return error < 0 ? error : CALL(SYS_fchownat, dir, "", uid, gid, flags);
+        return error < 0 ? error : CALL(SYS_fchownat, call_fd(dir), "", uid, gid, flags);
     }
     if (call_begin(&call, "chown", dir, path)) {
         int fd = call_lookup(&call, !(flags & AT_SYMLINK_NOFOLLOW), INTENT_WRITE);
@@ -106,7 +101,7 @@ long meta_fchown(int fd, uid_t uid, gid_t gid)
 {
     long error = judge_fd("chown", fd);
 
-    return error < 0 ? error : CALL(SYS_fchown, fd, uid, gid);
+    return error < 0 ? error : CALL(SYS_fchown, call_fd(fd), uid, gid);
 }
 
 /* --- times ------------------------------------------------------------------------------------ */
@@ -129,9 +124,9 @@ long meta_utimens(int dir, const char *path, const struct timespec times[2], int
 
     if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
         return -EINVAL;
-    if (path == NULL || is_descriptor(path, flags)) {
+    if (path == NULL || call_is_descriptor(path, flags)) {
         long error = judge_fd("utime", dir);
-        return error < 0 ? error : CALL(SYS_utimensat, dir, path, times, flags);
+        return error < 0 ? error : CALL(SYS_utimensat, call_fd(dir), path, times, flags);
     }
     if (call_begin(&call, "utime", dir, path)) {
         int fd = call_lookup(&call, !(flags & AT_SYMLINK_NOFOLLOW), INTENT_WRITE);

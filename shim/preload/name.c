@@ -15,7 +15,7 @@ static bool begin_name(struct call *call, const char *op, int dir, const char *p
     if (!call_begin(call, op, dir, path))
         return false;
     call->follow = false;
-    *result = place_parent(&load_hold.scope, &call->where.start, path, use, place, &call->report);
+    *result = place_parent(call->scope, &call->where.start, path, use, place, &call->report);
     if (*result == 0)
         return true;
     if (!call_settled(call))
@@ -89,8 +89,8 @@ long name_rename(int old_dir, const char *old, int new_dir, const char *new, uns
     if (!call_is_wild(new) && call_begin(&call, "rename", old_dir, old)) {
         call.follow = false;
         where_from(&to, new_dir, new);
-        int error = place_rename(&load_hold.scope, &call.where.start, old, &to.start, new, flags,
-                                 &call.report);
+        int error =
+            place_rename(call.scope, &call.where.start, old, &to.start, new, flags, &call.report);
         if (error == 0 || call_settled(&call))
             return error;
     }
@@ -120,7 +120,7 @@ static long begin_source(struct call *call, int flags, struct source *source)
         return source->fd < 0 ? source->fd : 0;
     }
     call->follow = false;
-    return place_parent(&load_hold.scope, &call->where.start, call->path, NAME_GONE, &source->place,
+    return place_parent(call->scope, &call->where.start, call->path, NAME_GONE, &source->place,
                         &call->report);
 }
 

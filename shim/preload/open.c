@@ -25,7 +25,7 @@ long open_at(int dir, const char *path, int flags, mode_t mode)
     struct call call;
 
     if (call_begin(&call, "open", dir, path)) {
-        int fd = place_open(&load_hold.scope, &call.where.start, path, flags, mode, &call.report);
+        int fd = place_open(call.scope, &call.where.start, path, flags, mode, &call.report);
         if (fd >= 0 || call_settled(&call))
             return fd;
     }
@@ -51,8 +51,7 @@ long open_judge(int dir, const char *path, int flags)
     if (fd >= 0)
         return call_end(fd, 0);
     if (fd == -ENOENT && (flags & O_CREAT)) {
-        fd =
-            place_parent(&load_hold.scope, &call.where.start, path, NAME_NEW, &place, &call.report);
+        fd = place_parent(call.scope, &call.where.start, path, NAME_NEW, &place, &call.report);
         if (fd == 0)
             place_release(&place);
         else if (fd == -EEXIST) /* a link that dangles, who knows where to */
@@ -69,6 +68,21 @@ static long open_restricted(int dir, const char *path, int flags, uint64_t resol
     const struct open_how how = {.flags = (unsigned)flags | O_PATH, .resolve = resolve};
 
     return CALL(SYS_openat2, dir, path, &how, sizeof how);
+}
+
+/* 0 if what the kernel found, a descriptor of ours, may be opened so. */
+static long judge_found(int found, int flags)
+{
+    struct fd_name name = call_fd_name(found);
+    struct call call;
+    int fd;
+
+    if (!call_begin_ours(&call, "open", name.text))
+        return 0;
+    fd = call_lookup(&call, true, intent_of(flags));
+    if (fd >= 0)
+        return call_end(fd, 0);
+    return call_settled(&call) ? fd : 0;
 }
 
 /* The new file, in the directory that the kernel finds. A link in its place is not followed. */
@@ -92,9 +106,8 @@ static long create_restricted(int dir, const char *path, const struct open_how *
 /* Judges what the kernel found, and opens that. */
 static long open_found(int found, const struct open_how *how)
 {
-    struct fd_name name = call_fd_name(found);
     int flags = (int)how->flags & ~(O_CREAT | O_NOFOLLOW);
-    long error = open_judge(AT_FDCWD, name.text, (int)how->flags & ~O_NOFOLLOW);
+    long error = judge_found(found, (int)how->flags);
     struct os_id id = {.mode = 0};
 
     if (error == 0)
@@ -115,8 +128,7 @@ static long open_how(int dir, const char *path, const struct open_how *how)
 
     if (flags & O_PATH) {
         found = open_restricted(dir, path, flags, how->resolve);
-        struct fd_name name = call_fd_name(found < 0 ? 0 : (int)found);
-        long error = found < 0 ? found : open_judge(AT_FDCWD, name.text, O_PATH);
+        long error = found < 0 ? found : judge_found((int)found, O_PATH);
         return error < 0 && found >= 0 ? call_end((int)found, error) : found;
     }
     found = open_restricted(dir, path, (flags & kept) | O_CLOEXEC, how->resolve);
@@ -142,7 +154,7 @@ static bool is_known_form(const struct open_how *how, size_t size)
 
 long open_how_at(int dir, const char *path, const struct open_how *how, size_t size)
 {
-    if (!load_is_ready() || call_is_wild(how) || call_is_wild(path) || size < sizeof *how)
+    if (!call_is_ready() || call_is_wild(how) || call_is_wild(path) || size < sizeof *how)
         return CALL(SYS_openat2, dir, path, how, size);
     if (!is_known_form(how, size))
         return -E2BIG;
@@ -152,7 +164,7 @@ long open_how_at(int dir, const char *path, const struct open_how *how, size_t s
     if (error != -ENOENT)
         return error;
     return own.resolve == 0 ? open_at(dir, path, (int)own.flags, (mode_t)own.mode)
-                            : open_how(dir, path, &own);
+                            : open_how(call_fd(dir), path, &own);
 }
 
 long open_directory(const char *path)

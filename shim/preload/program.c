@@ -156,7 +156,7 @@ long program_judge(int dir, const char *path, bool follow, struct program_room *
         if (fd < 0)
             return call_settled(&call) ? fd : 0;
         enum kind kind = (enum kind)call_end(fd, look(fd, room));
-        if (kind >= KIND_FREE && load_hold.image->wall == WALL_NONE)
+        if (kind >= KIND_FREE && program_needs_shim())
             return call_refuse(
                 &call, INTENT_EXEC,
                 "the shim cannot enter this program: use --backend landlock or bwrap");

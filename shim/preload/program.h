@@ -30,4 +30,7 @@ enum {
  */
 long program_judge(int dir, const char *path, bool follow, struct program_room *room);
 
+/* Differs, as in call.h: whether nothing but the shim would hold a program. */
+bool program_needs_shim(void);
+
 #endif

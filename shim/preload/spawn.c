@@ -9,6 +9,7 @@
 #include "call.h"
 #include "exec.h"
 #include "hooks.h"
+#include "load.h"
 #include "next.h"
 #include "os.h"
 

@@ -9,25 +9,19 @@
 #include "hooks.h"
 #include "os.h"
 
-/* Whether the call means the descriptor itself, which the program has. */
-static bool is_descriptor(const char *path, int flags)
-{
-    return (flags & AT_EMPTY_PATH) && !call_is_wild(path) && path[0] == '\0';
-}
-
 long stat_at(int dir, const char *path, struct stat *st, int flags)
 {
     const int known = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH;
     struct call call;
 
-    if (!(flags & ~known) && !is_descriptor(path, flags) && call_begin(&call, "stat", dir, path)) {
+    if (!(flags & ~known) && !call_is_descriptor(path, flags) &&
+        call_begin(&call, "stat", dir, path)) {
         call.follow = !(flags & AT_SYMLINK_NOFOLLOW);
-        int error =
-            place_stat(&load_hold.scope, &call.where.start, path, call.follow, st, &call.report);
+        int error = place_stat(call.scope, &call.where.start, path, call.follow, st, &call.report);
         if (error == 0 || call_settled(&call))
             return error;
     }
-    return CALL(SYS_newfstatat, dir, path, st, flags);
+    return CALL(SYS_newfstatat, call_fd(dir), path, st, flags);
 }
 
 long statx_at(int dir, const char *path, int flags, unsigned mask, struct statx *stx)
@@ -36,10 +30,11 @@ long statx_at(int dir, const char *path, int flags, unsigned mask, struct statx 
     struct call call;
     int fd;
 
-    if (is_descriptor(path, flags) || call_is_wild(stx) || !call_begin(&call, "stat", dir, path))
-        return CALL(SYS_statx, dir, path, flags, mask, stx);
+    if (call_is_descriptor(path, flags) || call_is_wild(stx) ||
+        !call_begin(&call, "stat", dir, path))
+        return CALL(SYS_statx, call_fd(dir), path, flags, mask, stx);
     if (call_is_name(&call, INTENT_STAT)) {
-        long error = CALL(SYS_statx, dir, path, flags | AT_SYMLINK_NOFOLLOW, mask, stx);
+        long error = CALL(SYS_statx, call.dir, path, flags | AT_SYMLINK_NOFOLLOW, mask, stx);
         if (error < 0 || !follow || !S_ISLNK(stx->stx_mode))
             return error;
     }
@@ -74,8 +69,8 @@ static long access_fd(int fd, int mode, int flags)
 
 static long access_raw(int dir, const char *path, int mode, int flags)
 {
-    return flags == 0 ? CALL(SYS_faccessat, dir, path, mode)
-                      : CALL(SYS_faccessat2, dir, path, mode, flags);
+    return flags == 0 ? CALL(SYS_faccessat, call_fd(dir), path, mode)
+                      : CALL(SYS_faccessat2, call_fd(dir), path, mode, flags);
 }
 
 /* What the kernel refuses anyhow is no refusal of ours: programs ask before they act. */
@@ -99,7 +94,7 @@ long access_at(int dir, const char *path, int mode, int flags)
 
     if ((flags & ~known) || (mode & ~(R_OK | W_OK | X_OK)))
         return -EINVAL;
-    if (is_descriptor(path, flags) || !call_begin(&call, "access", dir, path))
+    if (call_is_descriptor(path, flags) || !call_begin(&call, "access", dir, path))
         return access_raw(dir, path, mode, flags);
     fd = call_lookup(&call, !(flags & AT_SYMLINK_NOFOLLOW), intent_of_access(mode));
     if (fd >= 0)
@@ -115,7 +110,7 @@ long readlink_at(int dir, const char *path, char *target, size_t size)
         return -EINVAL;
     if (!call_is_wild(path) && path[0] != '\0' && call_begin(&call, "readlink", dir, path)) {
         if (call_is_name(&call, INTENT_STAT))
-            return os_readlink(dir, path, target, size);
+            return os_readlink(call.dir, path, target, size);
         int fd = call_lookup(&call, false, INTENT_STAT);
         if (fd >= 0) {
             long length = os_readlink(fd, "", target, size);
@@ -124,5 +119,5 @@ long readlink_at(int dir, const char *path, char *target, size_t size)
         if (call_settled(&call))
             return fd;
     }
-    return os_readlink(dir, path, target, size);
+    return os_readlink(call_fd(dir), path, target, size);
 }

@@ -3,41 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/stat.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "call.h"
+#include "known.h"
 #include "load.h"
 #include "os.h"
-
-/* A place in the policy that is read and written without a lock. */
-enum { AT_WORDS = sizeof(struct policy_at) / sizeof(uint64_t) };
-_Static_assert(sizeof(struct policy_at) % sizeof(uint64_t) == 0, "copied by words");
-
-struct cell {
-    _Atomic uint64_t word[AT_WORDS];
-};
-
-static void cell_write(struct cell *cell, const struct policy_at *at)
-{
-    uint64_t words[AT_WORDS];
-
-    memcpy(words, at, sizeof words);
-    for (size_t i = 0; i < AT_WORDS; i++)
-        atomic_store_explicit(&cell->word[i], words[i], memory_order_relaxed);
-}
-
-static void cell_read(struct cell *cell, struct policy_at *at)
-{
-    uint64_t words[AT_WORDS] = {0};
-
-    for (size_t i = 0; i < AT_WORDS; i++)
-        words[i] = atomic_load_explicit(&cell->word[i], memory_order_relaxed);
-    memcpy(at, words, sizeof words);
-}
 
 /* --- the working directory -------------------------------------------------------------------- */
 
@@ -47,7 +21,7 @@ enum { CWD_CHANGING = 0xff, CWD_KNOWN = 0x100, CWD_TURN = 0x200 };
 
 static struct {
     _Atomic uint64_t turn;
-    struct cell cell;
+    struct known_cell cell;
 } cwd;
 
 /* A page, at the most that this machine has. */
@@ -94,7 +68,7 @@ static void cwd_end(uint64_t turn, const struct policy_at *found)
     uint64_t expected = turn;
 
     if (found != NULL && (turn & CWD_CHANGING) == 1 && atomic_load(&cwd.turn) == turn) {
-        cell_write(&cwd.cell, found);
+        known_write(&cwd.cell, found);
         if (atomic_compare_exchange_strong(&cwd.turn, &expected, (turn - 1) | CWD_KNOWN))
             return;
     }
@@ -147,7 +121,7 @@ static bool cwd_recall(struct policy_at *at)
     if ((turn & (CWD_KNOWN | CWD_CHANGING)) != CWD_KNOWN ||
         atomic_load_explicit(&forgetful, memory_order_relaxed))
         return false;
-    cell_read(&cwd.cell, at);
+    known_read(&cwd.cell, at);
     atomic_thread_fence(memory_order_acquire);
     return atomic_load_explicit(&cwd.turn, memory_order_relaxed) == turn;
 }
@@ -170,93 +144,14 @@ void where_load(void)
 
 /* --- directory descriptors -------------------------------------------------------------------- */
 
-/* Inode numbers are used again; the time of birth tells the old file from the new. */
-struct identity {
-    uint64_t dev, ino, mount, born;
-};
-
-static struct entry {
-    _Atomic uint64_t turn; /* odd: being written */
-    _Atomic uint64_t dev, ino, mount, born;
-    struct cell cell;
-} table[256];
-
-static bool identify(int fd, struct identity *id)
-{
-    const unsigned wanted = STATX_TYPE | STATX_INO | STATX_BTIME | STATX_MNT_ID;
-    struct statx stx;
-
-    if (CALL(SYS_statx, fd, "", AT_EMPTY_PATH, wanted, &stx) < 0 ||
-        (stx.stx_mask & wanted) != wanted || !S_ISDIR(stx.stx_mode))
-        return false;
-    id->dev = (uint64_t)stx.stx_dev_major << 32 | stx.stx_dev_minor;
-    id->ino = stx.stx_ino;
-    id->mount = stx.stx_mnt_id;
-    id->born = (uint64_t)stx.stx_btime.tv_sec * 1000000000U + stx.stx_btime.tv_nsec;
-    return true;
-}
-
-static bool entry_recall(struct entry *entry, const struct identity *id, struct policy_at *at)
-{
-    uint64_t turn = atomic_load_explicit(&entry->turn, memory_order_acquire);
-    bool same = atomic_load_explicit(&entry->dev, memory_order_relaxed) == id->dev &&
-                atomic_load_explicit(&entry->ino, memory_order_relaxed) == id->ino &&
-                atomic_load_explicit(&entry->mount, memory_order_relaxed) == id->mount &&
-                atomic_load_explicit(&entry->born, memory_order_relaxed) == id->born;
-
-    if (!same || turn == 0 || (turn & 1) != 0)
-        return false;
-    cell_read(&entry->cell, at);
-    atomic_thread_fence(memory_order_acquire);
-    return atomic_load_explicit(&entry->turn, memory_order_relaxed) == turn;
-}
-
-static void entry_keep(struct entry *entry, const struct identity *id, const struct policy_at *at)
-{
-    uint64_t turn = atomic_load(&entry->turn);
-
-    if ((turn & 1) != 0 || !atomic_compare_exchange_strong(&entry->turn, &turn, turn + 1))
-        return;
-    atomic_store_explicit(&entry->dev, id->dev, memory_order_relaxed);
-    atomic_store_explicit(&entry->ino, id->ino, memory_order_relaxed);
-    atomic_store_explicit(&entry->mount, id->mount, memory_order_relaxed);
-    atomic_store_explicit(&entry->born, id->born, memory_order_relaxed);
-    cell_write(&entry->cell, at);
-    atomic_store(&entry->turn, turn + 2);
-}
-
-/* Where the descriptor leads: the walk finds and verifies the text. The number may mean something
- * else by then, so the walk's own copy is what is identified. */
-static bool learn(int fd, struct identity *id, struct policy_at *at)
-{
-    const struct start start = {.fd = fd};
-    struct walk *walk;
-    bool known;
-
-    if (walk_new(&walk, load_hold.scope.view, &start, ".") < 0)
-        return false;
-    decide_start(load_hold.scope.policy, at);
-    known = walk->ground == GROUND_KNOWN && identify(walk->dir, id) &&
-            decide_follow(load_hold.scope.policy, at, walk->path.text);
-    walk_free(walk);
-    return known;
-}
+static struct known table[256];
 
 static bool descriptor_recall(int fd, struct policy_at *at)
 {
-    struct entry *entry;
     struct identity id;
-    struct identity learnt;
 
-    if (fd < 0 || (size_t)fd >= sizeof table / sizeof *table || !identify(fd, &id))
-        return false;
-    entry = &table[fd];
-    if (entry_recall(entry, &id, at))
-        return true;
-    if (!learn(fd, &learnt, at) || memcmp(&learnt, &id, sizeof id) != 0)
-        return false;
-    entry_keep(entry, &id, at);
-    return true;
+    return fd >= 0 && (size_t)fd < sizeof table / sizeof *table && identity_of(fd, &id) &&
+           known_find(&table[fd], &load_hold.scope, fd, &id, at);
 }
 
 void where_from(struct where *where, int dir, const char *path)
