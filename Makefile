@@ -43,7 +43,7 @@ sanitize = -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-poin
 endif
 
 cppflags = -D_GNU_SOURCE -DCORDON_VERSION='"$(VERSION)"' -Iresolver -Ishim/preload -Ishim/backend \
-	-Ishim/supervise $(CPPFLAGS)
+	-Ishim/supervise -Ishim/command $(CPPFLAGS)
 cflags = -std=c11 -fPIC -fvisibility=hidden -pthread $(warnings) $(sanitize) $(CFLAGS)
 ldflags = -pthread $(sanitize) $(LDFLAGS)
 
@@ -55,7 +55,12 @@ resolver := $(filter-out resolver/os_%.c,$(wildcard resolver/*.c)) \
 sandbox := shim/backend/sandbox.c
 backend := $(filter-out $(sandbox),$(wildcard shim/backend/*.c)) shim/preload/image.c
 library := $(resolver) $(sandbox) shim/backend/argv.c
-command := $(wildcard shim/command/*.c shim/supervise/*.c)
+# The bodies of the hooks run in the supervisor as well, on behalf of others.
+bodies := $(addprefix shim/preload/,call.c known.c meta.c name.c open.c program.c record.c stat.c xattr.c)
+supervise := $(wildcard shim/supervise/*.c) $(bodies)
+command := $(wildcard shim/command/*.c) $(supervise)
+# What stands between a wrapper and a command: a test program is that, too.
+inner := shim/command/inner.c shim/command/say.c $(supervise)
 preload := $(filter-out shim/preload/bind_%.c,$(wildcard shim/preload/*.c)) \
 	   $(wildcard shim/preload/bind_$(platform).c)
 unit := $(wildcard tests/unit/test_*.c)
@@ -143,7 +148,7 @@ $(BUILD)/libcordon-shim.so: $(call objects,$(preload) $(backend) $(resolver)) $(
 		-o $@.new $(sort $(filter %.o,$^))
 	@mv -f $@.new $@
 $(BUILD)/tests/test_%: $(BUILD)/obj/tests/unit/test_%.o \
-		$(call objects,$(unit_support) $(sandbox) $(backend) $(resolver))
+		$(call objects,$(unit_support) $(inner) $(sandbox) $(backend) $(resolver))
 	$(link)
 $(BUILD)/tests/race: $(call objects,$(race) $(race_support) $(resolver))
 	$(link)

@@ -51,6 +51,7 @@ int place_stat(const struct scope *scope, const struct start *start, const char 
 /* What is to become of a name. */
 enum name_use {
     NAME_NEW,      /* mkdir, symlink ...: -EEXIST if it is there, refused or not */
+    NAME_BOUND,    /* a socket's: the same */
     NAME_GONE,     /* unlink, rmdir, the source of a rename: -ENOENT if it is not there */
     NAME_REPLACED, /* the target of a rename */
 };

@@ -10,6 +10,8 @@
 
 static enum intent intent_of_use(enum name_use use)
 {
+    if (use == NAME_BOUND)
+        return INTENT_BIND;
     return use == NAME_GONE ? INTENT_REMOVE : INTENT_CREATE;
 }
 
@@ -152,7 +154,7 @@ static int place_answer(const struct place *place, enum name_use use, struct rep
     there = identify_name(place, &id);
     if (there < 0 && (there != -ENOENT || use == NAME_GONE || place_is_removed(place->dir)))
         error = there;
-    else if (there == 0 && use == NAME_NEW)
+    else if (there == 0 && (use == NAME_NEW || use == NAME_BOUND))
         error = -EEXIST;
     if (error != -EACCES && report != NULL)
         report->denied = false;

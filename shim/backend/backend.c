@@ -25,16 +25,37 @@ const struct backend *backend_by_name(const char *name)
     return NULL;
 }
 
+int backend_enter(const struct backend *backend, const struct image *image, struct trouble *trouble)
+{
+    struct confinement confinement;
+
+    if (backend->plan == NULL)
+        return 0;
+    backend->plan(image, &confinement);
+    confinement.wants.supervise = SUPERVISE_NONE;
+    return confine(image, &confinement, trouble);
+}
+
 bool backend_is_inside(void)
 {
     return seccomp_is_entered();
 }
 
-/* Grants, network and sockets have to be the kernel's; denies and protections only if `strict`. */
+enum holder backend_holds(const struct backend *backend, const struct image *image, uint32_t rule)
+{
+    enum holder holder = backend->holds(image, rule);
+
+    return holder == HELD_BY_SHIM && image->supervise != SUPERVISE_NONE ? HELD_BY_SUPERVISOR
+                                                                        : holder;
+}
+
+/* Grants have to be the kernel's. No gate leads past the supervisor to a socket, nor, if `strict`,
+ * to anything. */
 static enum holder wanted(enum rule_kind kind, bool strict)
 {
-    return strict || kind == RULE_READ || kind == RULE_WRITE || kind == RULE_UNIX ? HELD_BY_KERNEL
-                                                                                  : HELD_BY_SHIM;
+    if (kind == RULE_READ || kind == RULE_WRITE)
+        return HELD_BY_KERNEL;
+    return strict || kind == RULE_UNIX ? HELD_BY_SUPERVISOR : HELD_BY_SHIM;
 }
 
 static int not_held(struct trouble *trouble, const struct policy *policy,
@@ -59,13 +80,13 @@ static int check_held(const struct backend *backend, const struct image *image, 
 {
     const struct policy *policy = image_policy(image);
 
-    if (backend->holds_net(image) != HELD_BY_KERNEL)
-        return trouble_set(trouble, "the network", "the kernel would not hold the rule for it",
-                           image->net == NET_LOOPBACK ? "it can only be denied or open here" : "",
+    if (backend->holds_net(image) < HELD_BY_SUPERVISOR)
+        return trouble_set(trouble, "the network", "nobody would hold the rule for it",
+                           image->net == NET_LOOPBACK ? "loopback wants a supervisor" : "",
                            "use --net deny or --net open");
     for (uint32_t i = 0; i < policy->rules; i++) {
         const struct policy_rule *rule = &policy_rules(policy)[i];
-        if (backend->holds(image, i) < wanted((enum rule_kind)rule->kind, strict))
+        if (backend_holds(backend, image, i) < wanted((enum rule_kind)rule->kind, strict))
             return not_held(trouble, policy, rule, strict);
     }
     return 0;

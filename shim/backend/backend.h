@@ -21,7 +21,8 @@
 /* Who holds a rule against the program. */
 enum holder {
     HELD_BY_NOBODY,
-    HELD_BY_SHIM, /* a hostile or static program can go around it */
+    HELD_BY_SHIM,       /* a hostile or static program can go around it */
+    HELD_BY_SUPERVISOR, /* no call goes around it, but a hostile program may forge the shim's */
     HELD_BY_KERNEL,
 };
 
@@ -33,6 +34,8 @@ struct trouble {
     char cause[128];
     char fix[256];
 };
+
+struct confinement;
 
 struct backend {
     const char *name;
@@ -61,23 +64,31 @@ struct backend {
     char **(*wrap)(const struct image *image, const char *cwd, char *const command[],
                    struct trouble *trouble);
 
-    /* Confines the calling process for good, and all that it starts; as the last thing before exec.
-     * 0, or -1 with *trouble. */
-    int (*enter)(const struct image *image, struct trouble *trouble);
+    /* What is to be around the process that becomes the command, for backend_enter. NULL: nothing.
+     */
+    void (*plan)(const struct image *image, struct confinement *confinement);
 };
 
 extern const struct backend backend_native;
 extern const struct backend backend_landlock;
 extern const struct backend backend_bwrap;
 
+/* Confines the calling process for good, and all that it starts, without a supervisor; as the last
+ * thing before exec. 0, or -1 with *trouble. */
+int backend_enter(const struct backend *backend, const struct image *image,
+                  struct trouble *trouble);
+
 /* By name; NULL: there is none of that name. "auto" is no backend. */
 const struct backend *backend_by_name(const char *name);
 
+/* Who holds the rule with that index, the supervisor included. */
+enum holder backend_holds(const struct backend *backend, const struct image *image, uint32_t rule);
+
 /*
  * The one to use: the named one, or for "auto" the first of landlock and bwrap that works and whose
- * kernel holds all grants, the network and the sockets; with `strict` all rules. NULL if there is
- * none: then troubles[i] says why not for each that was tried, names[i], and *count how many there
- * are.
+ * kernel holds all grants, the network and the sockets; with `strict` all rules. For sockets, and
+ * with `strict`, a supervisor past whom no gate leads will do. NULL if there is none: then
+ * troubles[i] says why not for each that was tried, names[i], and *count how many there are.
  */
 enum { BACKENDS_TRIED = 4 };
 
@@ -103,18 +114,6 @@ const struct backend *backend_guess(const struct image *image, const char *name,
  * them. Returns only if it fails, a negative errno.
  */
 int backend_exec(char *const argv[]);
-
-/*
- * `cordon --inner [--] COMMAND ARG...`, which stands between a wrapper and the command: takes the
- * image from the environment, enters its backend and becomes the command. Returns the exit status
- * if that fails: 125 the wall, 126 or 127 the command. argv[0] is "--inner".
- *   --backend NAME    the backend, if the image does not know it yet
- *   --preload VALUE   LD_PRELOAD for the command
- *   --ignored MASK    signals that the command ignores, in hexadecimal; all others at their default
- *   --file PATH       the program to run, if COMMAND is only its name
- *   --try             enter, and end with 0
- */
-int inner_main(int argc, char **argv);
 
 /* Whether this process is inside a cordon already, by what the kernel answers: never by a variable.
  */

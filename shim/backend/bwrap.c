@@ -178,6 +178,15 @@ static int add_mounts(struct argv *argv, const struct image *image, bool host_pr
 
 /* --- the command line ------------------------------------------------------------------------- */
 
+static void add_number(struct argv *argv, const char *option, int number)
+{
+    char text[16];
+
+    snprintf(text, sizeof text, "%d", number);
+    if (number >= 0)
+        argv_add(argv, option, text);
+}
+
 static void add_inner(struct argv *argv, const struct image *image, const struct bwrap_wants *wants,
                       char *const command[])
 {
@@ -191,6 +200,8 @@ static void add_inner(struct argv *argv, const struct image *image, const struct
         argv_add(argv, "--preload", preload);
     if (wants->file != NULL)
         argv_add(argv, "--file", wants->file);
+    add_number(argv, "--log", wants->log);
+    add_number(argv, "--stops", wants->stops);
     if (wants->try_only) {
         argv_add(argv, "--try");
         return;
@@ -204,7 +215,6 @@ char **bwrap_argv(const struct image *image, const struct bwrap_wants *wants, ch
 {
     struct argv argv = {.words = NULL};
     char path[PATH_MAX];
-    char number[16];
 
     if (!bwrap_find(image_policy(image), path, trouble))
         return NULL;
@@ -217,12 +227,9 @@ char **bwrap_argv(const struct image *image, const struct bwrap_wants *wants, ch
              "--unshare-cgroup-try", "--cap-drop", "ALL");
     if (!wants->host_proc)
         argv_add(&argv, "--unshare-pid");
-    if (image->net != NET_OPEN)
+    if (image->net == NET_DENY)
         argv_add(&argv, "--unshare-net");
-    if (wants->status_fd >= 0) {
-        snprintf(number, sizeof number, "%d", wants->status_fd);
-        argv_add(&argv, "--json-status-fd", number);
-    }
+    add_number(&argv, "--json-status-fd", wants->status_fd);
     if (add_mounts(&argv, image, wants->host_proc) < 0)
         argv.failed = true;
     argv_add(&argv, "--chdir", wants->cwd);
@@ -237,7 +244,7 @@ static char **wrap(const struct image *image, const char *cwd, char *const comma
                    struct trouble *trouble)
 {
     const struct bwrap_wants wants = {
-        .cwd = cwd, .status_fd = -1, .host_proc = bwrap_needs_host_proc()};
+        .cwd = cwd, .status_fd = -1, .log = -1, .stops = -1, .host_proc = bwrap_needs_host_proc()};
 
     return bwrap_argv(image, &wants, command, trouble);
 }
@@ -261,21 +268,20 @@ struct bwrap_status bwrap_status(const char *report)
  */
 static bool may_have_sockets(const struct image *image)
 {
-    return image->net != NET_OPEN || ruleset_abi() >= 6;
+    return image->net == NET_DENY || ruleset_abi() >= 6;
 }
 
 /* From the inside: Landlock as a second wall, where there is one, and the filter. */
-static int enter(const struct image *image, struct trouble *trouble)
+static void plan(const struct image *image, struct confinement *confinement)
 {
-    bool landlock = ruleset_abi() > 0;
-    const struct seccomp_wants wants = {
-        .unix_sockets = may_have_sockets(image),
-        .internet = image->net == NET_OPEN,
-        /* Of a namespace of processes bwrap is the first. */
-        .own_pids = getppid() == 1,
+    *confinement = (struct confinement){
+        .landlock = ruleset_abi() > 0,
+        .wants = {.unix_sockets = may_have_sockets(image),
+                  .internet = image->net == NET_OPEN,
+                  /* Of a namespace of processes bwrap is the first. */
+                  .own_pids = getppid() == 1,
+                  .supervise = (enum image_supervise)image->supervise},
     };
-
-    return confine(image, landlock, &wants, trouble);
 }
 
 static enum holder holds(const struct image *image, uint32_t index)
@@ -297,7 +303,9 @@ static enum holder holds(const struct image *image, uint32_t index)
 
 static enum holder holds_net(const struct image *image)
 {
-    return image->net == NET_LOOPBACK ? HELD_BY_NOBODY : HELD_BY_KERNEL;
+    if (image->net == NET_LOOPBACK)
+        return image->supervise == SUPERVISE_NONE ? HELD_BY_NOBODY : HELD_BY_SUPERVISOR;
+    return HELD_BY_KERNEL;
 }
 
 static const char *const *gaps(void)
@@ -323,5 +331,5 @@ const struct backend backend_bwrap = {
     .holds_net = holds_net,
     .gaps = gaps,
     .wrap = wrap,
-    .enter = enter,
+    .plan = plan,
 };

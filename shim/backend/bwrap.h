@@ -12,8 +12,10 @@ struct bwrap_wants {
     const char *cwd;  /* where the command starts, canonical and granted */
     const char *file; /* the program, or NULL: found by command[0] */
     int status_fd;    /* bwrap reports here, see bwrap_status; -1: it does not */
-    bool try_only;    /* build the wall, enter, and end with 0: no command */
-    bool host_proc;   /* /proc cannot be mounted: show the host's, without a PID namespace */
+    int log;          /* descriptors for the supervisor inside, or -1 (cordon --inner) */
+    int stops;
+    bool try_only;  /* build the wall, enter, and end with 0: no command */
+    bool host_proc; /* /proc cannot be mounted: show the host's, without a PID namespace */
 };
 
 /* Where bwrap is, written to `path` of PATH_MAX bytes unless that is NULL; false, with *trouble:

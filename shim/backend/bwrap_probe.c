@@ -174,8 +174,11 @@ static int run_apart(const struct image *image, const struct bwrap_wants *wants,
 
 int bwrap_probe(const struct image *image, struct trouble *trouble)
 {
-    struct bwrap_wants wants = {
-        .cwd = image_text(image, IMAGE_ROOT), .status_fd = -1, .try_only = true};
+    struct bwrap_wants wants = {.cwd = image_text(image, IMAGE_ROOT),
+                                .status_fd = -1,
+                                .log = -1,
+                                .stops = -1,
+                                .try_only = true};
     char words[sizeof trouble->words] = "";
 
     if (!bwrap_find(image_policy(image), NULL, trouble))

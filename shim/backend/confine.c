@@ -69,9 +69,17 @@ static bool has_threads(void)
     return os_fstatat(AT_FDCWD, "/proc/self/task", &st, 0) == 0 && st.st_nlink > 3;
 }
 
-int confine(const struct image *image, bool landlock, const struct seccomp_wants *wants,
-            struct trouble *trouble)
+static int drop_caps(bool supervises, struct trouble *trouble)
 {
+    int error = caps_drop(supervises);
+
+    return error < 0 ? trouble_set(trouble, "capabilities", cordon_strerror(error), "", "") : 0;
+}
+
+int confine_wall(const struct image *image, const struct confinement *confinement,
+                 struct trouble *trouble)
+{
+    const bool supervises = confinement->wants.supervise != SUPERVISE_NONE;
     long error;
 
     if (has_threads())
@@ -81,15 +89,39 @@ int confine(const struct image *image, bool landlock, const struct seccomp_wants
     error = os_syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0);
     if (error < 0)
         return trouble_set(trouble, "no_new_privs", cordon_strerror((int)error), "", "");
-    error = caps_drop();
+    if (drop_caps(supervises, trouble) < 0)
+        return -1;
+    error = confinement->landlock ? ruleset_enforce(image, supervises) : 0;
+    return error < 0 ? trouble_landlock(trouble, (int)error) : 0;
+}
+
+int confine_inside(const struct image *image, const struct confinement *confinement,
+                   struct trouble *trouble)
+{
+    const bool supervised = confinement->wants.supervise != SUPERVISE_NONE;
+    int error = 0;
+
+    if (supervised && drop_caps(false, trouble) < 0)
+        return -1;
+    if (supervised && confinement->landlock)
+        error = ruleset_enclose(image);
     if (error < 0)
-        return trouble_set(trouble, "capabilities", cordon_strerror((int)error), "", "");
-    error = landlock ? ruleset_enforce(image) : 0;
+        return trouble_landlock(trouble, error);
+    error = seccomp_enter(&confinement->wants);
     if (error < 0)
-        return trouble_landlock(trouble, (int)error);
-    error = seccomp_enter(wants);
-    if (error < 0)
-        return trouble_set(trouble, "seccomp", cordon_strerror((int)error),
-                           error == -EINVAL ? "this kernel has no seccomp filters" : "", "");
-    return 0;
+        return trouble_set(trouble, supervised ? "the supervisor" : "seccomp",
+                           cordon_strerror(error),
+                           error == -EINVAL  ? "this kernel has no such filters"
+                           : error == -EBUSY ? "another supervisor holds this process already"
+                                             : "",
+                           supervised ? "use --no-supervise" : "");
+    return error;
+}
+
+int confine(const struct image *image, const struct confinement *confinement,
+            struct trouble *trouble)
+{
+    int error = confine_wall(image, confinement, trouble);
+
+    return error < 0 ? error : confine_inside(image, confinement, trouble);
 }

@@ -12,12 +12,15 @@
 /* Before this ABI truncate(2) of any file is free. */
 enum { ABI_HOLDS = 3 };
 
-static int enter(const struct image *image, struct trouble *trouble)
+/* Landlock knows nothing of sockets with a path: without a supervisor those are refused as a whole.
+ */
+static void plan(const struct image *image, struct confinement *confinement)
 {
-    /* Landlock knows nothing of sockets with a path: those are refused as a whole. */
-    const struct seccomp_wants wants = {.internet = image->net == NET_OPEN};
-
-    return confine(image, true, &wants, trouble);
+    *confinement = (struct confinement){
+        .landlock = true,
+        .wants = {.internet = image->net == NET_OPEN,
+                  .supervise = (enum image_supervise)image->supervise},
+    };
 }
 
 /* Enters, and looks whether that had any effect. */
@@ -28,7 +31,11 @@ static int attempt(const struct image *image, struct trouble *trouble)
     int before = os_open_plain(AT_FDCWD, root, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     int fd;
 
-    if (enter(image, trouble) < 0)
+    struct confinement confinement;
+
+    plan(image, &confinement);
+    confinement.wants.supervise = SUPERVISE_NONE;
+    if (confine(image, &confinement, trouble) < 0)
         return -1;
     fd = os_open_plain(AT_FDCWD, "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (fd != -EACCES && !decide(policy, "/", INTENT_READ).allowed && fd != -ENOSYS)
@@ -55,7 +62,7 @@ static int probe(const struct image *image, struct trouble *trouble)
 
     if (abi < 0)
         return trouble_landlock(trouble, abi);
-    if (wants_unix_sockets(image_policy(image)))
+    if (image->supervise == SUPERVISE_NONE && wants_unix_sockets(image_policy(image)))
         return trouble_set(trouble, "unix sockets", "none can be allowed",
                            "Landlock does not tell one path of a socket from another",
                            "use -b bwrap");
@@ -64,7 +71,8 @@ static int probe(const struct image *image, struct trouble *trouble)
 
 static bool likely(const struct image *image)
 {
-    return ruleset_abi() >= ABI_HOLDS && !wants_unix_sockets(image_policy(image));
+    return ruleset_abi() >= ABI_HOLDS &&
+           (image->supervise != SUPERVISE_NONE || !wants_unix_sockets(image_policy(image)));
 }
 
 /* Asked for every rule. */
@@ -86,7 +94,7 @@ static enum holder holds(const struct image *image, uint32_t index)
     struct policy_at at;
 
     if (rule->kind == RULE_UNIX)
-        return HELD_BY_NOBODY;
+        return image->supervise == SUPERVISE_NONE ? HELD_BY_NOBODY : HELD_BY_SUPERVISOR;
     if (!rule->is_path || is_old())
         return HELD_BY_SHIM;
     decide_start(policy, &at);
@@ -97,7 +105,9 @@ static enum holder holds(const struct image *image, uint32_t index)
 
 static enum holder holds_net(const struct image *image)
 {
-    return image->net == NET_LOOPBACK ? HELD_BY_NOBODY : HELD_BY_KERNEL;
+    if (image->net == NET_LOOPBACK)
+        return image->supervise == SUPERVISE_NONE ? HELD_BY_NOBODY : HELD_BY_SUPERVISOR;
+    return HELD_BY_KERNEL;
 }
 
 static const char *const *gaps(void)
@@ -138,5 +148,5 @@ const struct backend backend_landlock = {
     .holds = holds,
     .holds_net = holds_net,
     .gaps = gaps,
-    .enter = enter,
+    .plan = plan,
 };

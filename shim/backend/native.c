@@ -40,13 +40,6 @@ static const char *const *gaps(void)
     return list;
 }
 
-static int enter(const struct image *image, struct trouble *trouble)
-{
-    (void)image;
-    (void)trouble;
-    return 0;
-}
-
 const struct backend backend_native = {
     .name = "native",
     .probe = probe,
@@ -54,5 +47,4 @@ const struct backend backend_native = {
     .holds = holds,
     .holds_net = holds_net,
     .gaps = gaps,
-    .enter = enter,
 };

@@ -71,20 +71,15 @@ static unsigned known(int abi)
     return rights;
 }
 
-static int create(const struct image *image, int abi)
+static int create(const struct ruleset_attr *attr, int abi)
 {
-    struct ruleset_attr attr = {
-        .files = known(abi),
-        .net = image->net == NET_OPEN ? 0 : BIND_TCP | CONNECT_TCP,
-        .scopes = ABSTRACT_SOCKETS | SIGNALS,
-    };
-    size_t size = sizeof attr;
+    size_t size = sizeof *attr;
 
     if (abi < 6)
         size = offsetof(struct ruleset_attr, scopes);
     if (abi < 4)
         size = offsetof(struct ruleset_attr, net);
-    return (int)os_syscall(SYS_landlock_create_ruleset, (long)&attr, (long)size, 0, 0, 0, 0);
+    return (int)os_syscall(SYS_landlock_create_ruleset, (long)attr, (long)size, 0, 0, 0, 0);
 }
 
 /* By the very path that was judged: a link that has come up on the way leads elsewhere. */
@@ -171,19 +166,46 @@ static int add_rules(int ruleset, const struct policy *policy, unsigned most)
     return 0;
 }
 
-int ruleset_enforce(const struct image *image)
+/* Restricts this process to the ruleset, if there was no error in making it, and closes it. */
+static int enforce(int ruleset, int error)
 {
-    int abi = ruleset_abi();
-    int ruleset = abi < 0 ? abi : create(image, abi);
-    int error;
-
-    if (ruleset < 0)
-        return ruleset;
-    error = add_rules(ruleset, image_policy(image), known(abi));
     if (error == 0)
         error = (int)os_syscall(SYS_landlock_restrict_self, ruleset, 0, 0, 0, 0, 0);
     os_close(ruleset);
     return error;
+}
+
+static unsigned net_of(const struct image *image)
+{
+    return image->net == NET_OPEN ? 0 : BIND_TCP | CONNECT_TCP;
+}
+
+int ruleset_enforce(const struct image *image, bool supervises)
+{
+    int abi = ruleset_abi();
+    const struct ruleset_attr attr = {
+        .files = abi < 0 ? 0 : known(abi),
+        .net = supervises ? 0 : net_of(image),
+        .scopes = ABSTRACT_SOCKETS | SIGNALS,
+    };
+    int ruleset = abi < 0 ? abi : create(&attr, abi);
+
+    return ruleset < 0 ? ruleset
+                       : enforce(ruleset, add_rules(ruleset, image_policy(image), known(abi)));
+}
+
+/* A layer has to hold something: block devices are made by nobody. */
+int ruleset_enclose(const struct image *image)
+{
+    int abi = ruleset_abi();
+    const struct ruleset_attr attr = {
+        .files = MAKE_BLOCK,
+        .net = net_of(image),
+        .scopes = SIGNALS,
+    };
+    int ruleset = abi < 0 ? abi : create(&attr, abi);
+
+    return ruleset < 0 ? ruleset : enforce(ruleset, 0);
 }
 
 enum access ruleset_gives(const struct policy *policy, const char *path)

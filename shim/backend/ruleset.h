@@ -19,7 +19,11 @@ int ruleset_abi(void);
  * in force then; ruleset_gives says which. A granted path that is not there, or is now reached by a
  * link, is left out. 0 or a negative errno; no heap, no lock, no libc call that could be hooked.
  */
-int ruleset_enforce(const struct image *image);
+int ruleset_enforce(const struct image *image, bool supervises);
+
+/* The layer between a supervisor and those below him, who cannot trace him or send him signals, and
+ * make no connections themselves: he makes them. So `supervises` above leaves the network open. */
+int ruleset_enclose(const struct image *image);
 
 /* What the grants add up to at that canonical path. */
 enum access ruleset_gives(const struct policy *policy, const char *path);

@@ -25,6 +25,20 @@ int command_wrap(int argc, char **argv);
 int command_hand(int argc, char **argv);
 int command_loaded(int argc, char **argv);
 
+/*
+ * `cordon --inner [--] COMMAND ARG...`, which stands between a wrapper and the command: takes the
+ * image from the environment, enters its backend and becomes the command. Returns the exit status
+ * if that fails: 125 the wall, 126 or 127 the command. argv[0] is "--inner".
+ *   --backend NAME    the backend, if the image does not know it yet
+ *   --preload VALUE   LD_PRELOAD for the command
+ *   --ignored MASK    signals that the command ignores, in hexadecimal; all others at their default
+ *   --file PATH       the program to run, if COMMAND is only its name
+ *   --log FD          where the supervisor writes the log
+ *   --stops FD        where the supervisor tells that the command was stopped
+ *   --try             enter, and end with 0
+ */
+int command_inner(int argc, char **argv);
+
 /* What --help and --version print, wherever they stand. Return the exit status. */
 int print_help(void);
 int print_version(void);

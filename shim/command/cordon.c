@@ -38,7 +38,7 @@ static const struct command {
     {"doctor", command_doctor},
     {"wrap", command_wrap},
     /* Not for people. */
-    {"--inner", inner_main},
+    {"--inner", command_inner},
     {"--hand", command_hand},
     {"--loaded", command_loaded},
 };

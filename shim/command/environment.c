@@ -157,16 +157,22 @@ int environment_add_preload(const char *shim)
     return error;
 }
 
-int environment_add_shim(const struct session *session, int handshake)
+int environment_add_image(const struct session *session)
 {
-    char number[16];
     char *image = malloc(image_variable_size(session->image));
 
     if (image == NULL)
         return -ENOMEM;
     image_variable(session->image, image); /* goes into the environment as it is */
+    return putenv(image) != 0 ? -ENOMEM : 0;
+}
+
+int environment_add_shim(const struct session *session, int handshake)
+{
+    char number[16];
+
     snprintf(number, sizeof number, "%d", handshake);
-    if (putenv(image) != 0 || environment_add_preload(session->preload) < 0 ||
+    if (environment_add_image(session) < 0 || environment_add_preload(session->preload) < 0 ||
         (handshake >= 0 && setenv("CORDON_HANDSHAKE", number, 1) < 0))
         return -ENOMEM;
     return 0;

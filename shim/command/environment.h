@@ -27,6 +27,7 @@ int environment_change(const struct session *session);
 
 /* Adds what the shim needs: last of all, for from then on no program can be started without it.
  * `handshake` is the descriptor on which it is to answer, or -1. 0 or -ENOMEM */
+int environment_add_image(const struct session *session);
 int environment_add_shim(const struct session *session, int handshake);
 
 /* The shim in LD_PRELOAD, after the user's own: some of them want to be the first. 0 or -1 */

@@ -34,13 +34,9 @@ int command_loaded(int argc, char **argv)
 /* The same image for what stands inside the wall. */
 static struct image *image_inside(const struct image *image)
 {
-    struct image_parts parts = {.mode = (enum image_mode)image->mode,
-                                .net = (enum image_net)image->net,
-                                .wall = WALL_HELD,
-                                .policy = image_policy(image)};
+    struct image_parts parts = image_parts_of(image, image_policy(image));
 
-    for (int i = 0; i < IMAGE_TEXTS; i++)
-        parts.texts[i] = image_text(image, (enum image_text)i);
+    parts.wall = WALL_HELD;
     return image_new(&parts);
 }
 
@@ -48,8 +44,12 @@ static int wrap_hand(const struct image *image, const char *path, char **command
 {
     struct trouble trouble = {.step = ""};
     char here[PATH_MAX];
-    struct bwrap_wants wants = {
-        .cwd = here, .file = path, .status_fd = -1, .host_proc = bwrap_needs_host_proc()};
+    struct bwrap_wants wants = {.cwd = here,
+                                .file = path,
+                                .status_fd = -1,
+                                .log = -1,
+                                .stops = -1,
+                                .host_proc = bwrap_needs_host_proc()};
     char line[1024];
     char **wrapped;
 

@@ -16,6 +16,7 @@ enum {
     OPTION_NO_PROTECT,
     OPTION_ANY_ROOT,
     OPTION_STRICT,
+    OPTION_NO_SUPERVISE,
     OPTION_OBSERVE,
     OPTION_PRINT,
     OPTION_LATER, /* of a later version */
@@ -36,6 +37,7 @@ static const struct option long_options[] = {
     {"no-protect", no_argument, NULL, OPTION_NO_PROTECT},
     {"any-root", no_argument, NULL, OPTION_ANY_ROOT},
     {"strict", no_argument, NULL, OPTION_STRICT},
+    {"no-supervise", no_argument, NULL, OPTION_NO_SUPERVISE},
     {"observe", no_argument, NULL, OPTION_OBSERVE},
     {"print", no_argument, NULL, OPTION_PRINT},
     {"quiet", no_argument, NULL, 'q'},
@@ -92,17 +94,39 @@ static int keep_variable(struct words *words, const char *word)
     return keep(words, word);
 }
 
+/* Whether it is a list such as "80,443". */
+static bool is_ports(const char *list)
+{
+    for (;;) {
+        char *end;
+        unsigned long port = strtoul(list, &end, 10);
+        if (list[0] < '0' || list[0] > '9' || end - list > 5 || port == 0 || port > 65535)
+            return false;
+        if (*end == '\0')
+            return true;
+        if (*end != ',')
+            return false;
+        list = end + 1;
+    }
+}
+
 static int set_net(struct options *options, const char *word)
 {
     static const char *const words[] = {
         [NET_DENY] = "deny", [NET_LOOPBACK] = "loopback", [NET_OPEN] = "open"};
+    static const char narrowed[] = "loopback:";
     int i = find(word, words, COUNT(words));
 
+    options->ports = "";
+    if (strncmp(word, narrowed, strlen(narrowed)) == 0) {
+        i = NET_LOOPBACK;
+        options->ports = word + strlen(narrowed);
+        if (!is_ports(options->ports))
+            return usage_error("--net loopback:PORT,... wants ports from 1 to 65535, not \"%s\"",
+                               options->ports);
+    }
     if (i < 0)
         return usage_error("--net is deny, loopback or open, not \"%s\"", word);
-    if (i == NET_LOOPBACK)
-        return setup_error("--net loopback: not in this version: nothing here can hold it yet (use "
-                           "--net deny or --net open)");
     options->net = (enum image_net)i;
     return 0;
 }
@@ -174,6 +198,9 @@ static bool flip(struct options *options, int option)
         return true;
     case OPTION_ANY_ROOT:
         options->any_root = true;
+        return true;
+    case OPTION_NO_SUPERVISE:
+        options->no_supervise = true;
         return true;
     case OPTION_STRICT:
         options->strict = true;

@@ -25,11 +25,13 @@ struct options {
     struct words env; /* variables that stay */
     struct words fds; /* descriptors that stay, as text that is a number */
     enum image_net net;
+    const char *ports; /* with NET_LOOPBACK: "80,443"; or "" */
     const char *backend;
     const char *log; /* NULL: none */
     enum tmp_mode tmp;
     bool protect;
     bool strict;
+    bool no_supervise;
     bool observe;
     bool print;
     bool quiet;

@@ -21,7 +21,11 @@ const char *rule_kind_word(uint32_t kind)
 const char *holder_word(enum holder holder)
 {
     static const char *const words[] = {
-        [HELD_BY_NOBODY] = "nobody", [HELD_BY_SHIM] = "shim", [HELD_BY_KERNEL] = "kernel"};
+        [HELD_BY_NOBODY] = "nobody",
+        [HELD_BY_SHIM] = "shim",
+        [HELD_BY_SUPERVISOR] = "supervisor",
+        [HELD_BY_KERNEL] = "kernel",
+    };
 
     return words[holder];
 }
@@ -37,11 +41,11 @@ static void print_rules(const struct session *session)
 {
     const struct policy *policy = session->policy;
 
-    printf("\n%-8s %-8s %-10s %s\n", "RULE", "HELD BY", "ORIGIN", "PATH");
+    printf("\n%-8s %-10s %-10s %s\n", "RULE", "HELD BY", "ORIGIN", "PATH");
     for (uint32_t i = 0; i < policy->rules; i++) {
         const struct policy_rule *rule = &policy_rules(policy)[i];
-        printf("%-8s %-8s %-10s ", rule_kind_word(rule->kind),
-               holder_word(session->backend->holds(session->image, i)),
+        printf("%-8s %-10s %-10s ", rule_kind_word(rule->kind),
+               holder_word(backend_holds(session->backend, session->image, i)),
                policy_string(policy, rule->origin));
         print_text(policy_string(policy, rule->text));
         putchar('\n');

@@ -16,6 +16,7 @@
 #include "print.h"
 #include "program.h"
 #include "session.h"
+#include "supervisor.h"
 
 /* All that the process of the command has to know. */
 struct run {
@@ -25,6 +26,8 @@ struct run {
     struct signals signals;
     int handshake[2];
     int report[2]; /* where bwrap says how far it came; or -1 */
+    int stops[2];  /* where the supervisor says that the command was stopped; or -1 */
+    int log;       /* for the supervisor; or -1 */
     char **argv;
 };
 
@@ -52,6 +55,12 @@ static void become_program(const struct run *run, struct failure *failure)
          strerror(error));
 }
 
+static void pass_on(int fd)
+{
+    if (fd >= 0)
+        fcntl(fd, F_SETFD, 0);
+}
+
 /* bwrap comes first, then cordon again, which becomes the program. */
 static void become_wrapped(const struct run *run, struct failure *failure)
 {
@@ -62,14 +71,18 @@ static void become_wrapped(const struct run *run, struct failure *failure)
     struct bwrap_wants wants = {.cwd = here,
                                 .file = run->program.path,
                                 .status_fd = run->report[1],
+                                .log = run->log,
+                                .stops = run->stops[1],
                                 .host_proc = bwrap_needs_host_proc()};
 
     if (getcwd(here, sizeof here) == NULL) {
         fail(failure, EXIT_SETUP, "the current directory", strerror(errno));
         return;
     }
-    if (run->report[1] >= 0)
-        fcntl(run->report[1], F_SETFD, 0);
+    pass_on(run->report[1]);
+    pass_on(run->stops[1]);
+    if (run->log > STDERR_FILENO)
+        pass_on(run->log);
     wrapped = bwrap_argv(session->image, &wants, run->argv, &trouble);
     if (wrapped == NULL) {
         fail_at_wall(failure, session->backend, &trouble);
@@ -101,6 +114,28 @@ static void become_native(const struct run *run, struct failure *failure)
     fail(failure, EXIT_SETUP, own, strerror(errno));
 }
 
+/* The wall, with a supervisor in it who is this very process, or without. */
+static int build_wall(const struct run *run, struct trouble *trouble)
+{
+    const struct session *session = &run->session;
+    struct supervised what = {.image = session->image, .log = run->log, .stops = run->stops[1]};
+
+    if (session->image->supervise == SUPERVISE_NONE)
+        return backend_enter(session->backend, session->image, trouble);
+    session->backend->plan(session->image, &what.confinement);
+    return supervisor_begin(&what, trouble);
+}
+
+/* What the environment has to carry: all, unless a supervisor hands it in. */
+static int add_variables(const struct run *run)
+{
+    const struct session *session = &run->session;
+
+    if (session->image->supervise == SUPERVISE_NONE)
+        return environment_add_shim(session, run->handshake[1]);
+    return session->backend->wrap != NULL ? environment_add_image(session) : 0;
+}
+
 static void become(const void *data, struct failure *failure)
 {
     const struct run *run = data;
@@ -112,22 +147,20 @@ static void become(const void *data, struct failure *failure)
         fail(failure, EXIT_SETUP, session->preload, strerror(errno));
         return;
     }
-    if (run->handshake[1] >= 0)
-        fcntl(run->handshake[1], F_SETFD, 0);
-    if (environment_add_shim(session, run->handshake[1]) < 0) {
+    pass_on(run->handshake[1]);
+    if (add_variables(run) < 0) {
         fail(failure, EXIT_SETUP, "the environment", strerror(ENOMEM));
         return;
     }
     descriptors_end(&run->standard);
-    if (session->backend->wrap != NULL) {
+    if (session->backend->wrap != NULL)
         become_wrapped(run, failure);
-    } else if (session->backend->enter(session->image, &trouble) < 0) {
+    else if (build_wall(run, &trouble) < 0)
         fail_at_wall(failure, session->backend, &trouble);
-    } else if (session->backend == &backend_native) {
+    else if (session->backend == &backend_native)
         become_native(run, failure);
-    } else {
+    else
         become_program(run, failure);
-    }
 }
 
 /* What the user may want to know before it starts. */
@@ -143,8 +176,9 @@ static void say_what_comes(const struct run *run)
         return;
     remark("workspace %s, backend %s", session->root, session->backend->name);
     if (run->program.alone != NULL)
-        remark("%s: the shim cannot enter it: %s; the wall alone holds it", run->program.path,
-               run->program.alone);
+        remark("%s: the shim cannot enter it: %s; the wall%s holds it", run->program.path,
+               run->program.alone,
+               session->image->supervise == SUPERVISE_NONE ? " alone" : " and the supervisor");
     if (run->program.privileged)
         remark("%s: runs without its privilege", run->program.path);
 }
@@ -204,11 +238,12 @@ static void forget(int ends[2])
 static int guard(struct run *run, struct outcome *outcome, bool *again)
 {
     const struct session *session = &run->session;
+    const bool supervised = session->image->supervise != SUPERVISE_NONE;
     struct guarded guarded = {
         .tmp = session->options->tmp == TMP_PRIVATE ? session->tmp : NULL,
         .cache = session->cache,
         .cache_home = session->cache_home[0] != '\0' ? session->cache_home : NULL,
-        .below = session->backend->wrap != NULL ? 2 : 0,
+        .below = (session->backend->wrap != NULL ? 2 : 0) + (supervised ? 1 : 0),
         .become = become,
         .data = run,
         .signals = &run->signals,
@@ -217,15 +252,23 @@ static int guard(struct run *run, struct outcome *outcome, bool *again)
 
     forget(run->handshake);
     forget(run->report);
-    if ((run->program.alone == NULL && pipe2(run->handshake, O_CLOEXEC) < 0) ||
-        (session->backend->wrap != NULL && pipe2(run->report, O_CLOEXEC) < 0))
+    forget(run->stops);
+    /* A program without the shim is judged by the supervisor all the same. */
+    if ((run->program.alone == NULL && !supervised && pipe2(run->handshake, O_CLOEXEC) < 0) ||
+        (session->backend->wrap != NULL && pipe2(run->report, O_CLOEXEC) < 0) ||
+        (supervised && pipe2(run->stops, O_CLOEXEC) < 0))
         return setup_error("a pipe: %s", strerror(errno));
     memcpy(guarded.handshake, run->handshake, sizeof guarded.handshake);
     memcpy(guarded.report, run->report, sizeof guarded.report);
+    memcpy(guarded.stops, run->stops, sizeof guarded.stops);
+    run->log = supervised ? session_open_log(session) : -1;
     error = guardian_run(&guarded, outcome);
     if (error < 0)
         return setup_error("the guardian cannot be started: %s", strerror(-error));
     run->handshake[0] = run->handshake[1] = run->report[1] = -1;
+    run->stops[0] = run->stops[1] = -1;
+    if (run->log > STDERR_FILENO)
+        close(run->log);
     *again =
         (outcome->kind == OUTCOME_NOT_STARTED && outcome->failure.wall) || gave_up(run, outcome);
     return 0;
@@ -276,7 +319,8 @@ static int prepare(struct run *run, const struct options *options)
 
 int command_run(int argc, char **argv)
 {
-    static struct run run = {.handshake = {-1, -1}, .report = {-1, -1}};
+    static struct run run = {
+        .handshake = {-1, -1}, .report = {-1, -1}, .stops = {-1, -1}, .log = -1};
     struct options options;
     int status;
     int first;

@@ -15,6 +15,7 @@
 #include "defaults.h"
 #include "grants.h"
 #include "path.h"
+#include "supervisor.h"
 
 /* This program, and the shim beside it or where `make install` puts it. */
 static int find_own(struct session *session)
@@ -220,12 +221,14 @@ int session_image(struct session *session, const char *backend)
         .mode = session->options->observe ? MODE_OBSERVE : MODE_ENFORCE,
         .net = session->options->net,
         .wall = native ? WALL_NONE : WALL_HELD,
+        .supervise = native ? SUPERVISE_NONE : session->supervise,
         .texts = {[IMAGE_ROOT] = session->root,
                   [IMAGE_SHIM] = session->preload,
                   [IMAGE_COMMAND] = session->command,
                   [IMAGE_BACKEND] = backend,
                   [IMAGE_LOG] = session->log,
-                  [IMAGE_TMP] = private ? session->tmp : ""},
+                  [IMAGE_TMP] = private ? session->tmp : "",
+                  [IMAGE_PORTS] = session->options->ports},
         .policy = session->policy,
     };
 
@@ -286,6 +289,32 @@ static int no_wall(const struct backend_troubles *troubles)
     return EXIT_SETUP;
 }
 
+/* Whether there will be a supervisor. That one can be had is taken for granted, or tried. */
+static void choose_supervisor(struct session *session, bool cheaply)
+{
+    const struct options *options = session->options;
+    struct trouble trouble = {.step = ""};
+
+    session->supervise = options->strict ? SUPERVISE_ALL : SUPERVISE_GATE;
+    session->unsupervised[0] = '\0';
+    if (options->no_supervise || options->observe || strcmp(options->backend, "native") == 0) {
+        session->supervise = SUPERVISE_NONE;
+    } else if (supervisor_is_above()) {
+        session->supervise = SUPERVISE_NONE;
+        strcpy(session->unsupervised, "a supervisor holds this process already");
+    } else if (!cheaply && supervisor_probe(&trouble) < 0) {
+        session->supervise = SUPERVISE_NONE;
+        trouble_print(&trouble, session->unsupervised, sizeof session->unsupervised);
+    }
+}
+
+int session_open_log(const struct session *session)
+{
+    if (session->log[0] == '\0')
+        return -1;
+    return strcmp(session->log, "stderr") == 0 ? STDERR_FILENO : open_log(session->log);
+}
+
 int session_choose(struct session *session, bool cheaply)
 {
     /* Where nothing is to be refused a wall would only be in the way. */
@@ -293,7 +322,9 @@ int session_choose(struct session *session, bool cheaply)
     const bool strict = session->options->strict;
     struct backend_troubles troubles;
 
-    if (session_image(session, strcmp(name, "auto") == 0 ? "landlock" : name) != 0)
+    choose_supervisor(session, cheaply);
+    if (build_policy(session) != 0 ||
+        session_image(session, strcmp(name, "auto") == 0 ? "landlock" : name) != 0)
         return EXIT_SETUP;
     session->backend = cheaply ? backend_guess(session->image, name, strict) : NULL;
     if (session->backend == NULL) {

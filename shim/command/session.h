@@ -26,6 +26,8 @@ struct session {
     struct policy *policy;
     struct image *image;
     const struct backend *backend; /* NULL until one is chosen */
+    enum image_supervise supervise;
+    char unsupervised[256]; /* why there is no supervisor, if one was wanted; else "" */
 };
 
 /* Works out all but the wall, and goes to the workspace if the current directory is not inside it.
@@ -44,6 +46,9 @@ int session_choose(struct session *session, bool cheaply);
  * 0, or EXIT_SETUP after a message. */
 int session_image(struct session *session, const char *backend);
 int session_make_tmp(const struct session *session);
+
+/* The log, for the supervisor: a descriptor, or -1 if there is none. */
+int session_open_log(const struct session *session);
 
 /* Frees all, and removes the directory for temporary files if nothing was run. */
 void session_end(struct session *session);

@@ -44,8 +44,9 @@ static void print_verdict(const struct session *session, const char *place, enum
     const struct policy *policy = session->policy;
     const struct policy_rule *rule =
         verdict->rule == POLICY_NONE ? NULL : &policy_rules(policy)[verdict->rule];
-    enum holder holder = rule == NULL ? holder_of_nothing(session, intent)
-                                      : session->backend->holds(session->image, verdict->rule);
+    enum holder holder = rule == NULL
+                             ? holder_of_nothing(session, intent)
+                             : backend_holds(session->backend, session->image, verdict->rule);
 
     print_text(place);
     printf(": %s: ", verdict->allowed ? "allowed" : "denied");

@@ -58,7 +58,7 @@ static long settle(long value, long failure)
                    alias(#symbol))) __typeof__(hook_##symbol) hook_##name __asm__(#name);
 
 #define EXAMPLE(symbol, ...)
-#define SYSCALL(number, body)
+#define SYSCALL(number, how, body)
 
 /* The old names of the stat family say which layout they mean: 0 is the kernel's and 1 libc's, here
  * one. */

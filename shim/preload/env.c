@@ -135,7 +135,7 @@ size_t env_size(char *const envp[])
     while (envp != NULL && envp[count] != NULL)
         count++;
     return nest_size(envp) + (count + 3) * sizeof *envp + (preload == NULL ? 0 : strlen(*preload)) +
-           strlen(load_hold.preload) + 2;
+           (load_hold.preload == NULL ? 0 : strlen(load_hold.preload)) + 2;
 }
 
 /* "LD_PRELOAD=theirs:ours" */
@@ -154,14 +154,21 @@ static char *join_preload(char *out, const char *variable)
 
 char **env_make(void *memory, char *const envp[], bool preload)
 {
-    char *const *theirs = preload ? find_preload(envp) : NULL;
-    const char *variable = nest_variable(envp, memory);
+    char *const *theirs;
+    const char *variable;
     char **made = (char **)((char *)memory + nest_size(envp));
     size_t count = 0;
     size_t n = 0;
 
+    if (load_hold.variable == NULL) {
+        static char *none[] = {NULL};
+        return envp == NULL ? none : (char **)envp;
+    }
+    variable = nest_variable(envp, memory);
     if (variable == NULL)
         return NULL;
+    preload = preload && load_hold.preload != NULL;
+    theirs = preload ? find_preload(envp) : NULL;
     while (envp != NULL && envp[count] != NULL)
         count++;
     for (size_t i = 0; i < count; i++) {

@@ -22,7 +22,8 @@ void env_strip(char **envp);
 /* How many bytes env_make needs for this environment. */
 size_t env_size(char *const envp[]);
 
-/* The environment for a child, in `memory`, aligned to 8; it uses the strings of `envp`. `preload`:
+/* The environment for a child, in `memory`, aligned to 8; it uses the strings of `envp`, or is
+ * that, where a supervisor hands in what the child needs. `preload`:
  * whether the child is to load the shim. NULL: it cannot be made (nest.h). */
 char **env_make(void *memory, char *const envp[], bool preload);
 

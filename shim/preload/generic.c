@@ -17,8 +17,16 @@
 #define ALIAS(alias, symbol)
 #define EXAMPLE(symbol, ...)
 
-#define N(i) ((int)a[i])
-#define P(i) ((void *)a[i])
+#define N(i)            ((int)a[i])
+#define FD(i)           ((int)a[i])
+#define PATH(i)         ((char *)a[i])
+#define MODE(i)         ((mode_t)a[i])
+#define OPEN_MODE(i, f) ((mode_t)a[i])
+#define IN(i, type)     ((void *)a[i])
+#define OUT(i, type)    ((void *)a[i])
+#define HOW(i, n)       ((void *)a[i])
+#define BYTES(i, n)     ((void *)a[i])
+#define ROOM(i, n)      ((void *)a[i])
 
 long generic(long number, va_list args)
 {
@@ -27,8 +35,8 @@ long generic(long number, va_list args)
     for (int i = 0; i < 6; i++)
         a[i] = va_arg(args, long);
     switch (number) {
-#define SYSCALL(name, body) \
-    case SYS_##name:        \
+#define SYSCALL(name, how, body) \
+    case SYS_##name:             \
         return body;
 #include "hooks.def"
     default:

@@ -239,7 +239,7 @@ static struct image *enter_landlock(struct image_parts *parts, struct trouble *t
     parts->wall = WALL_HELD;
     parts->texts[IMAGE_BACKEND] = "landlock";
     image = image_of(parts);
-    if (backend_landlock.enter(image, trouble) == 0)
+    if (backend_enter(&backend_landlock, image, trouble) == 0)
         return image;
     free(image);
     return NULL;

@@ -10,6 +10,8 @@
 
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -17,6 +19,7 @@
 #include <utime.h>
 
 struct open_how;
+struct statfs;
 struct statx;
 
 /* open.c */
@@ -35,6 +38,8 @@ long stat_at(int dir, const char *path, struct stat *st, int flags);
 long statx_at(int dir, const char *path, int flags, unsigned mask, struct statx *stx);
 long access_at(int dir, const char *path, int mode, int flags);
 long readlink_at(int dir, const char *path, char *target, size_t size);
+long stat_fs(const char *path, struct statfs *fs);
+long watch_add(int fd, const char *path, uint32_t mask); /* inotify_add_watch(2) */
 
 /* name.c */
 long name_unlink(int dir, const char *path, int flags);
@@ -54,6 +59,20 @@ long meta_utimens(int dir, const char *path, const struct timespec times[2], int
 long meta_utimes(int dir, const char *path, const struct timeval times[2], int flags);
 long meta_utime(const char *path, const struct utimbuf *times);
 long meta_truncate(const char *path, off_t length);
+
+long meta_flags(int fd, long request, const void *flags); /* ioctl(2) FS_IOC_SETFLAGS and such */
+
+/* xattr.c */
+long xattr_get(const char *path, bool follow, const char *name, void *value, size_t size);
+long xattr_list(const char *path, bool follow, char *list, size_t size);
+long xattr_set(const char *path, bool follow, const char *name, const void *value, size_t size,
+               int flags);
+long xattr_set_fd(int fd, const char *name, const void *value, size_t size, int flags);
+long xattr_remove(const char *path, bool follow, const char *name);
+long xattr_remove_fd(int fd, const char *name);
+
+/* meta.c: 0 if the file behind the caller's descriptor may be changed */
+long meta_judge_fd(const char *op, int fd);
 
 /* dir.c */
 long dir_change(const char *path);

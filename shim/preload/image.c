@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define IMAGE_MAGIC   0x43494d47U /* "CIMG" */
-#define IMAGE_VERSION 1U
+#define IMAGE_VERSION 2U
 
 static const char prefix[] = IMAGE_VARIABLE "=";
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -48,6 +48,7 @@ struct image *image_write(const struct image_parts *parts, void *memory)
                             .mode = parts->mode,
                             .net = parts->net,
                             .wall = parts->wall,
+                            .supervise = parts->supervise,
                             .policy = (uint32_t)policy_offset(parts)};
     for (int i = 0; i < IMAGE_TEXTS; i++) {
         const char *text = text_or_empty(parts->texts[i]);
@@ -135,7 +136,7 @@ static size_t decode(const char *text, unsigned char *bytes, size_t size)
     return n;
 }
 
-static const char *check(const struct image *image, size_t size)
+const char *image_check(const struct image *image, size_t size)
 {
     if (size < sizeof *image || image->magic != IMAGE_MAGIC)
         return "not an image";
@@ -144,7 +145,8 @@ static const char *check(const struct image *image, size_t size)
     if (image->size > size || size - image->size > 2 || image->policy < sizeof *image ||
         image->policy > image->size || image->policy % 8 != 0)
         return "not whole";
-    if (image->mode > MODE_OBSERVE || image->net > NET_OPEN || image->wall > WALL_WRAP)
+    if (image->mode > MODE_OBSERVE || image->net > NET_OPEN || image->wall > WALL_WRAP ||
+        image->supervise > SUPERVISE_ALL)
         return "values that cannot be";
     /* All texts end before the policy begins. */
     if (image->policy == sizeof *image || ((const char *)image)[image->policy - 1] != '\0')
@@ -157,5 +159,20 @@ static const char *check(const struct image *image, size_t size)
 
 const char *image_read(const char *text, void *memory, size_t size)
 {
-    return check(memory, decode(text, memory, size));
+    return image_check(memory, decode(text, memory, size));
+}
+
+struct image_parts image_parts_of(const struct image *image, const struct policy *policy)
+{
+    struct image_parts parts = {
+        .mode = (enum image_mode)image->mode,
+        .net = (enum image_net)image->net,
+        .wall = (enum image_wall)image->wall,
+        .supervise = (enum image_supervise)image->supervise,
+        .policy = policy,
+    };
+
+    for (int i = 0; i < IMAGE_TEXTS; i++)
+        parts.texts[i] = image_text(image, (enum image_text)i);
+    return parts;
 }

@@ -38,6 +38,13 @@ enum image_wall {
     WALL_WRAP, /* children are run by `cordon`, which builds a wall around each */
 };
 
+/* Who sees the calls that do not go through the shim. */
+enum image_supervise {
+    SUPERVISE_NONE,
+    SUPERVISE_GATE, /* a supervisor; what the shim has judged passes it by */
+    SUPERVISE_ALL,  /* a supervisor, and no shim: it judges every call */
+};
+
 enum image_text {
     IMAGE_ROOT,    /* the workspace, canonical */
     IMAGE_SHIM,    /* libcordon-shim.so, absolute */
@@ -45,6 +52,7 @@ enum image_text {
     IMAGE_BACKEND, /* "landlock", "bwrap" ... */
     IMAGE_LOG,     /* a file, absolute, or "stderr", or "" */
     IMAGE_TMP,     /* the private directory for temporary files, or "" */
+    IMAGE_PORTS,   /* with NET_LOOPBACK: the only ports, "80,443"; or "" */
     IMAGE_TEXTS,
 };
 
@@ -57,13 +65,14 @@ struct image {
     uint32_t wall;
     uint32_t texts[IMAGE_TEXTS]; /* offsets from the start, each terminated */
     uint32_t policy;             /* offset, a multiple of 8; it reaches to the end */
-    uint32_t unused;
+    uint32_t supervise;
 };
 
 struct image_parts {
     enum image_mode mode;
     enum image_net net;
     enum image_wall wall;
+    enum image_supervise supervise;
     const char *texts[IMAGE_TEXTS]; /* NULL is "" */
     const struct policy *policy;
 };
@@ -87,5 +96,11 @@ void image_variable(const struct image *image, char *out);
 /* Reads what follows the "=" into `memory`, aligned to 8 and of `size` bytes (IMAGE_MAX is enough),
  * and checks all of it. NULL if it is an image, else what is wrong with it. */
 const char *image_read(const char *text, void *memory, size_t size);
+
+/* The same for the bytes of an image that are in memory already. */
+const char *image_check(const struct image *image, size_t size);
+
+/* What an image is made of, with another policy. */
+struct image_parts image_parts_of(const struct image *image, const struct policy *policy);
 
 #endif

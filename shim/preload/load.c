@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "load.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "call.h"
@@ -14,6 +16,13 @@
 #include "hand.h"
 #include "os.h"
 #include "where.h"
+#include "word.h"
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+enum { PAGE_SIZE = 4096 };
 
 struct hold load_hold;
 _Atomic int load_state;
@@ -90,6 +99,47 @@ static void keep_end(struct keep *keep)
         load_fail("shim: mprotect failed");
 }
 
+/* From the supervisor: sealed memory that all processes share. */
+static void take_handed_image(void)
+{
+    int fd = (int)CALL(SYS_prctl, WORD, WORD_IMAGE);
+    struct stat st;
+    long address;
+
+    if (fd < 0 || os_fstatat(fd, "", &st, AT_EMPTY_PATH) < 0)
+        load_fail("shim: the supervisor gives no image");
+    address = CALL(SYS_mmap, 0, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    os_close(fd);
+    if (address < 0 && address > -4096)
+        load_fail("shim: no memory");
+    load_hold.image = (const struct image *)address;
+    const char *wrong = image_check(load_hold.image, (size_t)st.st_size);
+    if (wrong != NULL)
+        load_fail("the supervisor's image: ", wrong);
+}
+
+/* That of a cordon which was made inside this one: its rules hold as well. What is none is none of
+ * ours. */
+static void take_inner_image(const char *value)
+{
+    size_t length = strlen(value);
+    size_t size = (length / 4 * 3 + 15) & ~(size_t)7;
+    size_t room = policy_whole_size(image_policy(load_hold.image)) + size + 64;
+    struct keep keep = keep_begin(size + room + sizeof IMAGE_VARIABLE + length + 1);
+    struct image *inner = keep_room(&keep, size);
+    void *stacked = keep_room(&keep, room & ~(size_t)7);
+
+    if (image_read(value, inner, size) != NULL)
+        return;
+    if (policy_stack(image_policy(load_hold.image), image_policy(inner), stacked, room) == 0)
+        load_fail(IMAGE_VARIABLE, ": too many cordons in each other");
+    load_hold.scope.policy = stacked;
+    load_hold.carried = inner;
+    load_hold.variable = keep_text(&keep, IMAGE_VARIABLE "=", value);
+    if (CALL(SYS_mprotect, keep.memory, keep.size, PROT_READ) < 0)
+        load_fail("shim: mprotect failed");
+}
+
 static void take_image(const char *value)
 {
     size_t length = strlen(value);
@@ -100,7 +150,7 @@ static void take_image(const char *value)
 
     if (wrong != NULL)
         load_fail(IMAGE_VARIABLE, ": ", wrong);
-    load_hold.image = memory;
+    load_hold.image = load_hold.carried = memory;
     load_hold.variable = keep_text(&keep, IMAGE_VARIABLE "=", value);
     keep_end(&keep);
 }
@@ -115,10 +165,31 @@ static void make_image(char *const envp[])
 
     memcpy(memory, made, made->size);
     image_variable(made, variable);
-    load_hold.image = memory;
+    load_hold.image = load_hold.carried = memory;
     load_hold.variable = variable;
     free(made);
     keep_end(&keep);
+}
+
+/* --- the gate --------------------------------------------------------------------------------- */
+
+/* Calls that are made from there pass the supervisor by. Where the program has something else at
+ * that address, he judges them once more. */
+static void open_gate(void)
+{
+    static const unsigned char code[] = GATE_CODE;
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+    void *gate = (void *)GATE_ADDRESS;
+    long mapped = CALL(SYS_mmap, gate, PAGE_SIZE, PROT_READ | PROT_WRITE, flags, -1, 0);
+
+    /* Another shim, of a cordon inside this one, may have been here. */
+    if (mapped == -EEXIST && memcmp(gate, code, sizeof code) == 0)
+        os_door = gate;
+    if (mapped != (long)GATE_ADDRESS)
+        return;
+    memcpy(gate, code, sizeof code);
+    if (CALL(SYS_mprotect, gate, PAGE_SIZE, PROT_READ | PROT_EXEC) == 0)
+        os_door = gate;
 }
 
 /* --- the environment -------------------------------------------------------------------------- */
@@ -180,12 +251,19 @@ static void settle_home(void)
 static void load(char *const envp[])
 {
     const char *value = env_get(envp, IMAGE_VARIABLE);
+    long supervised = CALL(SYS_prctl, WORD, WORD_SUPERVISED);
 
-    if (value != NULL)
+    if (supervised == -WORD_YES || supervised == -WORD_YES_BUT_NO_GATE)
+        take_handed_image();
+    else if (value != NULL)
         take_image(value);
     else
         make_image(envp);
     load_hold.scope = (struct scope){.policy = image_policy(load_hold.image), .view = &view_self};
+    if (supervised == -WORD_YES)
+        open_gate();
+    if (load_hold.carried == NULL && value != NULL)
+        take_inner_image(value);
     settle_home();
     where_load();
 }

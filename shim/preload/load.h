@@ -2,11 +2,11 @@
 /*
  * load.h - how the shim comes to know what it has to enforce.
  *
- * The constructor runs before those of all other objects. It takes the image from the environment,
- * or makes one from CORDON_ROOT and its kin (hand.h), keeps it in read-only memory, takes cordon's
- * own variables out of the environment, and says that it is there if somebody waits for that.
- * Whatever is wrong ends the process with one line on standard error and status 125: a program
- * never runs with less than was asked for.
+ * The constructor runs before those of all other objects. It takes the image from the supervisor or
+ * the environment, or makes one from CORDON_ROOT and its kin (hand.h), keeps it in read-only
+ * memory, takes cordon's own variables out of the environment, and says that it is there if
+ * somebody waits for that. Whatever is wrong ends the process with one line on standard error and
+ * status 125: a program never runs with less than was asked for.
  *
  * A hook may be called before the constructor: it loads first. Calls that the loading thread makes
  * meanwhile are passed on as they are.
@@ -26,8 +26,12 @@ enum { LOAD_NONE, LOAD_BUSY, LOAD_READY };
 struct hold {
     struct scope scope;
     const struct image *image;
-    const char *variable; /* the image as an environment string, for the children */
-    const char *preload;  /* "LD_PRELOAD=" and the shim's own path */
+
+    /* What the children have to be given in their environment. A supervisor hands in what he knows:
+     * then that is only the image of a cordon that was made further inside, or NULL. */
+    const struct image *carried;
+    const char *variable; /* it as an environment string; or NULL */
+    const char *preload;  /* "LD_PRELOAD=" and the shim's own path; or NULL */
 };
 
 extern struct hold load_hold;

@@ -10,9 +10,8 @@
 #define SYS_fchmodat2 452
 #endif
 
-/* 0 if the file behind the descriptor may be changed. One that is open for writing was judged then.
- */
-static long judge_fd(const char *op, int fd)
+/* One that is open for writing was judged then. */
+long meta_judge_fd(const char *op, int fd)
 {
     struct fd_name name = call_fd_name(fd < 0 ? 0 : fd);
     long flags = CALL(SYS_fcntl, call_fd(fd), F_GETFL);
@@ -54,7 +53,7 @@ long meta_chmod(int dir, const char *path, mode_t mode, int flags)
     if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
         return -EINVAL;
     if (call_is_descriptor(path, flags)) {
-        long error = judge_fd("chmod", dir);
+        long error = meta_judge_fd("chmod", dir);
         return error < 0 ? error : chmod_fd(call_fd(dir), mode, follow);
     }
     if (call_begin(&call, "chmod", dir, path)) {
@@ -70,7 +69,7 @@ long meta_chmod(int dir, const char *path, mode_t mode, int flags)
 
 long meta_fchmod(int fd, mode_t mode)
 {
-    long error = judge_fd("chmod", fd);
+    long error = meta_judge_fd("chmod", fd);
 
     return error < 0 ? error : CALL(SYS_fchmod, call_fd(fd), mode);
 }
@@ -84,7 +83,7 @@ long meta_chown(int dir, const char *path, uid_t uid, gid_t gid, int flags)
     if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
         return -EINVAL;
     if (call_is_descriptor(path, flags)) {
-        long error = judge_fd("chown", dir);
+        long error = meta_judge_fd("chown", dir);
         return error < 0 ? error : CALL(SYS_fchownat, call_fd(dir), "", uid, gid, flags);
     }
     if (call_begin(&call, "chown", dir, path)) {
@@ -99,7 +98,7 @@ long meta_chown(int dir, const char *path, uid_t uid, gid_t gid, int flags)
 
 long meta_fchown(int fd, uid_t uid, gid_t gid)
 {
-    long error = judge_fd("chown", fd);
+    long error = meta_judge_fd("chown", fd);
 
     return error < 0 ? error : CALL(SYS_fchown, call_fd(fd), uid, gid);
 }
@@ -125,7 +124,7 @@ long meta_utimens(int dir, const char *path, const struct timespec times[2], int
     if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
         return -EINVAL;
     if (path == NULL || call_is_descriptor(path, flags)) {
-        long error = judge_fd("utime", dir);
+        long error = meta_judge_fd("utime", dir);
         return error < 0 ? error : CALL(SYS_utimensat, call_fd(dir), path, times, flags);
     }
     if (call_begin(&call, "utime", dir, path)) {
@@ -179,4 +178,13 @@ long meta_truncate(const char *path, off_t length)
             return fd;
     }
     return CALL(SYS_truncate, path, length);
+}
+
+/* --- flags of the inode ----------------------------------------------------------------------- */
+
+long meta_flags(int fd, long request, const void *flags)
+{
+    long error = meta_judge_fd("chattr", fd);
+
+    return error < 0 ? error : CALL(SYS_ioctl, call_fd(fd), request, flags);
 }

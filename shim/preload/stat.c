@@ -2,7 +2,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/stat.h>
+#include <sys/inotify.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "call.h"
@@ -120,4 +122,35 @@ long readlink_at(int dir, const char *path, char *target, size_t size)
             return fd;
     }
     return os_readlink(call_fd(dir), path, target, size);
+}
+
+long stat_fs(const char *path, struct statfs *fs)
+{
+    struct call call;
+
+    if (call_begin(&call, "statfs", AT_FDCWD, path)) {
+        int fd = call_lookup(&call, true, INTENT_STAT);
+        if (fd >= 0)
+            return call_end(fd, CALL(SYS_fstatfs, fd, fs));
+        if (call_settled(&call))
+            return fd;
+    }
+    return CALL(SYS_statfs, path, fs);
+}
+
+/* What happens to a file, or to the names in a directory, is contents. */
+long watch_add(int fd, const char *path, uint32_t mask)
+{
+    struct call call;
+
+    if (call_begin(&call, "watch", AT_FDCWD, path)) {
+        int found = call_lookup(&call, !(mask & IN_DONT_FOLLOW), INTENT_READ);
+        struct fd_name name = call_fd_name(found < 0 ? 0 : found);
+        if (found >= 0)
+            return call_end(found, CALL(SYS_inotify_add_watch, call_fd(fd), name.text,
+                                        mask & ~(uint32_t)IN_DONT_FOLLOW));
+        if (call_settled(&call))
+            return found;
+    }
+    return CALL(SYS_inotify_add_watch, call_fd(fd), path, mask);
 }

@@ -187,6 +187,8 @@ int guardian_run(const struct guarded *guarded, struct outcome *outcome)
     forget(guarded->handshake[0]);
     forget(guarded->handshake[1]);
     forget(guarded->report[1]);
+    forget(guarded->stops[0]);
+    forget(guarded->stops[1]);
     wait_for_guardian(board, ends[1], pid, guarded->report[0]);
     close(ends[1]);
     *outcome = (struct outcome){.kind = OUTCOME_LOST, .status = -1};

@@ -26,6 +26,7 @@ struct watch {
     int cordon;    /* -1: it is gone */
     int report;    /* where a command that cannot be started says why; -1: no more of that */
     int handshake; /* -1: done, or none */
+    int stops;     /* -1: none */
     int children;  /* tells that something became of one */
     long patience; /* until when it is left alone, in milliseconds */
     long deadline; /* for the handshake */
@@ -105,6 +106,8 @@ static void be_command(const struct guarded *guarded, int report, pid_t guardian
         _exit(125);
     if (guarded->handshake[0] >= 0)
         close(guarded->handshake[0]);
+    if (guarded->stops[0] >= 0)
+        close(guarded->stops[0]);
     signals_give_back(guarded->signals);
     guarded->become(guarded->data, &failure);
     while (write(report, &failure, sizeof failure) < 0 && errno == EINTR)
@@ -135,6 +138,7 @@ static bool start(struct watch *watch)
     close(report[1]);
     watch->report = report[0];
     watch->handshake = handshake;
+    watch->stops = guarded->stops[0];
     watch->patience = now() + PATIENCE_MS;
     watch->deadline = watch->patience + SHAKE_MS;
     return true;
@@ -195,6 +199,24 @@ static void hear_cordon(struct watch *watch)
         kill(target, signal);
 }
 
+static void note_stop(struct watch *watch, int signal)
+{
+    watch->board->stopped = signal;
+    if (signal != 0)
+        ring(watch);
+}
+
+static void hear_stops(struct watch *watch)
+{
+    int signal;
+    ssize_t length = read(watch->stops, &signal, sizeof signal);
+
+    if (length == (ssize_t)sizeof signal)
+        note_stop(watch, signal);
+    else if (length >= 0 || errno != EINTR)
+        forget(&watch->stops);
+}
+
 /* Buries those that ended, and tells cordon if the command was stopped. */
 static void hear_children(struct watch *watch)
 {
@@ -208,9 +230,7 @@ static void hear_children(struct watch *watch)
         if (pid != watch->command)
             continue;
         if (WIFSTOPPED(status) || WIFCONTINUED(status)) {
-            watch->board->stopped = WIFSTOPPED(status) ? WSTOPSIG(status) : 0;
-            if (WIFSTOPPED(status))
-                ring(watch);
+            note_stop(watch, WIFSTOPPED(status) ? WSTOPSIG(status) : 0);
             continue;
         }
         watch->command = -1;
@@ -236,6 +256,7 @@ static void watch_on(struct watch *watch)
         {.fd = watch->cordon, .events = POLLIN},
         {.fd = patient ? -1 : watch->report, .events = POLLIN},
         {.fd = patient ? -1 : watch->handshake, .events = POLLIN},
+        {.fd = watch->stops, .events = POLLIN},
     };
     int ready = poll(fds, sizeof fds / sizeof fds[0], time_left(watch, patient));
 
@@ -249,6 +270,8 @@ static void watch_on(struct watch *watch)
         hear_report(watch);
     if (fds[3].revents != 0 && watch->handshake >= 0)
         hear_handshake(watch);
+    if (fds[4].revents != 0)
+        hear_stops(watch);
     if (fds[0].revents != 0)
         hear_children(watch);
     if (fds[1].revents != 0)
@@ -270,7 +293,7 @@ static void hear_the_rest(struct watch *watch)
 static bool settle(struct watch *watch)
 {
     sigset_t children;
-    const int kept[] = {watch->cordon, watch->report, watch->handshake};
+    const int kept[] = {watch->cordon, watch->report, watch->handshake, watch->stops};
 
     setpgid(0, 0);
     keep_only(kept, sizeof kept / sizeof kept[0]);
@@ -294,6 +317,7 @@ int guardian_live(const struct guarded *guarded, struct board *board, int cordon
                           .cordon = cordon,
                           .report = -1,
                           .handshake = -1,
+                          .stops = -1,
                           .children = -1,
                           .outcome = {.kind = OUTCOME_ENDED, .status = -1}};
 

@@ -48,6 +48,10 @@ struct guarded {
      * over. Both -1: none. */
     int report[2];
 
+    /* A pipe on which the supervisor tells that the command was stopped: an int, the signal, or 0
+     * when it goes on. Both -1: there is none, and the command is our child. */
+    int stops[2];
+
     /* In the process of the command: becomes it, or says why not. */
     void (*become)(const void *data, struct failure *failure);
     const void *data;

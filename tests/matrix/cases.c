@@ -155,7 +155,7 @@ static const struct timespec times_in_nanoseconds[2] = {{1, 0}, {2, 0}};
     }
 #define EXAMPLE(symbol, ...) CALLER(JOIN(more_##symbol##_, __LINE__), symbol, __VA_ARGS__)
 #define ALIAS(alias, symbol)
-#define SYSCALL(number, body)
+#define SYSCALL(number, how, body)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 #include "hooks.def"
@@ -167,7 +167,7 @@ const struct example examples[] = {
     {#symbol, #__VA_ARGS__, call_##symbol, NULL},
 #define EXAMPLE(symbol, ...) {#symbol, #__VA_ARGS__, JOIN(more_##symbol##_, __LINE__), NULL},
 #define ALIAS(alias, symbol) {#alias, "", NULL, #symbol},
-#define SYSCALL(number, body)
+#define SYSCALL(number, how, body)
 #include "hooks.def"
 };
 

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "bwrap.h"
+#include "command.h"
 #include "ruleset.h"
 #include "support_acts.h"
 
@@ -32,7 +33,7 @@ enum { SETUP_FAILED = 125 };
 void wall_main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--inner") == 0)
-        exit(inner_main(argc - 1, argv + 1));
+        exit(command_inner(argc - 1, argv + 1));
     if (argc == 7 && strcmp(argv[1], "--act") == 0)
         /* At once: what a sanitizer does at the end may not work where the deed has led. */
         _exit(act(argv[2], &(struct scene){.in = argv[3],
@@ -259,7 +260,7 @@ void wall_exec(const struct wall *wall, const struct image *image, const char *c
         char **argv = backend->wrap(image, wall->tree.root, command, &trouble);
         if (argv != NULL)
             backend_exec(argv);
-    } else if (backend->enter(image, &trouble) == 0) {
+    } else if (backend_enter(backend, image, &trouble) == 0) {
         execvp(command[0], command);
     }
     trouble_print(&trouble, line, sizeof line);

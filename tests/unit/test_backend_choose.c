@@ -81,7 +81,7 @@ static void enter_landlock(void)
     struct image *image = wall_image(&wall, "landlock", "read /", NET_DENY);
     struct trouble trouble;
 
-    if (backend_landlock.enter(image, &trouble) < 0)
+    if (backend_enter(&backend_landlock, image, &trouble) < 0)
         _exit(EXIT_FAILURE);
     free(image);
 }

@@ -323,7 +323,7 @@ static int capabilities_left(void)
     char line[256];
 
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    if (caps_drop() != 0)
+    if (caps_drop(false) != 0)
         return 1;
     for (size_t i = 0; i < COUNT(kept); i++)
         left |= 1UL << kept[i];

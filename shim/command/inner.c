@@ -9,23 +9,25 @@
 #include <unistd.h>
 
 #include "backend.h"
+#include "command.h"
 #include "signals.h"
-
-enum { SETUP_FAILED = 125, NOT_RUN = 126, NOT_FOUND = 127 };
+#include "supervisor.h"
 
 struct inner {
     const char *backend;
     const char *preload;
     const char *ignored;
     const char *file;
+    const char *log;
+    const char *stops;
     bool try_only;
     char **command;
 };
 
-static int complain(const char *subject, const char *words)
+static int refuse(const char *subject, const char *words)
 {
-    dprintf(STDERR_FILENO, "cordon: %s: %s\n", subject, words);
-    return SETUP_FAILED;
+    complain(subject, words, NULL);
+    return EXIT_SETUP;
 }
 
 static bool take(char ***argv, const char *option, const char **value)
@@ -47,7 +49,8 @@ static bool parse(char **argv, struct inner *inner)
         } else if (!take(&argv, "--backend", &inner->backend) &&
                    !take(&argv, "--preload", &inner->preload) &&
                    !take(&argv, "--ignored", &inner->ignored) &&
-                   !take(&argv, "--file", &inner->file)) {
+                   !take(&argv, "--file", &inner->file) && !take(&argv, "--log", &inner->log) &&
+                   !take(&argv, "--stops", &inner->stops)) {
             return false;
         }
     }
@@ -78,27 +81,47 @@ static void close_directories(void)
     closedir(list);
 }
 
-static int enter(const char *name)
+static int number_or_none(const char *text)
+{
+    return text == NULL ? -1 : (int)strtol(text, NULL, 10);
+}
+
+static int build_wall(const struct inner *inner, const struct backend *backend,
+                      const struct image *image, struct trouble *trouble)
+{
+    struct supervised what = {
+        .image = image, .log = number_or_none(inner->log), .stops = number_or_none(inner->stops)};
+
+    if (image->supervise == SUPERVISE_NONE || backend->plan == NULL || inner->try_only)
+        return backend_enter(backend, image, trouble);
+    backend->plan(image, &what.confinement);
+    /* The supervisor hands it in. */
+    unsetenv(IMAGE_VARIABLE);
+    return supervisor_begin(&what, trouble);
+}
+
+static int enter(const struct inner *inner)
 {
     static _Alignas(8) unsigned char memory[IMAGE_MAX];
     const struct image *image = (const struct image *)memory;
     const char *text = getenv(IMAGE_VARIABLE);
     const char *wrong = text == NULL ? "not set" : image_read(text, memory, sizeof memory);
+    const char *name = inner->backend;
     const struct backend *backend;
     struct trouble trouble;
     char line[1024];
 
     if (wrong != NULL)
-        return complain(IMAGE_VARIABLE, wrong);
+        return refuse(IMAGE_VARIABLE, wrong);
     if (name == NULL)
         name = image_text(image, IMAGE_BACKEND);
     backend = backend_by_name(name);
     if (backend == NULL)
-        return complain(name, "there is no backend of that name");
-    if (backend->enter(image, &trouble) == 0)
+        return refuse(name, "there is no backend of that name");
+    if (build_wall(inner, backend, image, &trouble) == 0)
         return 0;
     trouble_print(&trouble, line, sizeof line);
-    return complain(backend->name, line);
+    return refuse(backend->name, line);
 }
 
 /* The wall stands. Where no shim will say so, we do. */
@@ -117,24 +140,24 @@ static void answer(void)
     unsetenv("CORDON_ALONE");
 }
 
-int inner_main(int argc, char **argv)
+int command_inner(int argc, char **argv)
 {
     struct inner inner = {.file = NULL};
     int status;
 
     if (argc < 1 || !parse(argv, &inner))
-        return complain("--inner", "not for use by hand");
+        return refuse("--inner", "not for use by hand");
     close_directories();
-    status = enter(inner.backend);
+    status = enter(&inner);
     if (status != 0 || inner.try_only)
         return status;
     answer();
     if (inner.preload != NULL && setenv("LD_PRELOAD", inner.preload, 1) < 0)
-        return complain("LD_PRELOAD", strerror(errno));
+        return refuse("LD_PRELOAD", strerror(errno));
     if (inner.ignored != NULL)
         signals_restore(strtoull(inner.ignored, NULL, 16));
     execvp(inner.file != NULL ? inner.file : inner.command[0], inner.command);
     status = errno;
-    complain(inner.command[0], strerror(status));
-    return status == ENOENT || status == ENOTDIR ? NOT_FOUND : NOT_RUN;
+    complain(inner.command[0], strerror(status), NULL);
+    return status == ENOENT || status == ENOTDIR ? EXIT_NOT_FOUND : EXIT_NOT_RUN;
 }
