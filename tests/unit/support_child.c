@@ -63,7 +63,7 @@ static void go(enum way way)
         forbid_openat2(EPERM);
 }
 
-void complain(struct complaint *complaint, const char *format, ...)
+void child_complain(struct complaint *complaint, const char *format, ...)
 {
     size_t length = strlen(complaint->text);
     va_list arguments;
@@ -81,7 +81,7 @@ void complain_if_different(struct complaint *complaint, const char *what, const 
                            const char *found)
 {
     if (strcmp(wanted, found) != 0)
-        complain(complaint, "%s:\n%s--- instead of\n%s", what, found, wanted);
+        child_complain(complaint, "%s:\n%s--- instead of\n%s", what, found, wanted);
 }
 
 int lowest_free_fd(void)
@@ -111,7 +111,7 @@ void run_child(enum way way, void (*check)(const void *argument, struct complain
     if (pid < 0 || waitpid(pid, &status, 0) < 0)
         err(EXIT_FAILURE, "fork");
     if (status != 0)
-        complain(shared, "the child ended with status 0x%x", (unsigned)status);
+        child_complain(shared, "the child ended with status 0x%x", (unsigned)status);
     *complaint = *shared;
     munmap(shared, sizeof *shared);
 }

@@ -29,7 +29,7 @@ struct complaint {
 };
 
 /* Adds to it. */
-void complain(struct complaint *complaint, const char *format, ...)
+void child_complain(struct complaint *complaint, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 void complain_if_different(struct complaint *complaint, const char *what, const char *wanted,

@@ -143,13 +143,13 @@ static void check_bare(const struct trial *trial, struct complaint *complaint)
 
     operation_call(cell->operation, &scene, cell->form, outcome, sizeof outcome);
     if (strcmp(outcome, cell->outcome) != 0)
-        complain(complaint, "the kernel gives %s instead of %s", outcome, cell->outcome);
+        child_complain(complaint, "the kernel gives %s instead of %s", outcome, cell->outcome);
     char *after = tree_describe(&trial->trees[CONTROL], false);
     bool changed = strcmp(before, after) != 0;
     if (cell->outside && !changed)
-        complain(complaint, "the bare call changes nothing outside");
+        child_complain(complaint, "the bare call changes nothing outside");
     if (changed && strcmp(cell->wanted, "EACCES") != 0)
-        complain(complaint, "the bare call changes something outside");
+        child_complain(complaint, "the bare call changes something outside");
     close(scene.root);
     free(after);
     free(before);
@@ -177,10 +177,10 @@ static void check_from(const struct trial *trial, const struct tree *tree, bool 
     int free_fd = lowest_free_fd();
     operation_call(cell->operation, &scene, cell->form, outcome, sizeof outcome);
     if (strcmp(outcome, cell->wanted) != 0)
-        complain(complaint, "from the %s: %s instead of %s", known ? "root" : "cwd", outcome,
+        child_complain(complaint, "from the %s: %s instead of %s", known ? "root" : "cwd", outcome,
                  cell->wanted);
     if (lowest_free_fd() != free_fd)
-        complain(complaint, "leaks a descriptor");
+        child_complain(complaint, "leaks a descriptor");
     char *after = tree_describe(tree, true);
     complain_if_different(complaint, refused ? "a refused call changes the tree" : "another tree",
                           refused ? before : control, after);

@@ -141,7 +141,7 @@ static void check_kernel(const struct trial *trial, const char *expected,
     else
         snprintf(outcome, sizeof outcome, "%s", strerrorname_np(errno));
     if (strcmp(outcome, expected) != 0)
-        complain(complaint, "the kernel gives %.300s instead of %.300s", outcome, expected);
+        child_complain(complaint, "the kernel gives %.300s instead of %.300s", outcome, expected);
     if (fd >= 0)
         close(fd);
     close(dir);
@@ -182,17 +182,17 @@ static void check_open(const struct trial *trial, const cordon_workspace *worksp
     errno = 0;
     int fd = cordon_workspace_open(workspace, path, trial->row->flags, 0644);
     if (errno != 0)
-        complain(complaint, "open touches errno");
+        child_complain(complaint, "open touches errno");
     tell_open(&trial->tree, fd, outcome, sizeof outcome);
     if (strcmp(outcome, wanted) != 0)
-        complain(complaint, "open gives %.300s instead of %.300s", outcome, wanted);
+        child_complain(complaint, "open gives %.300s instead of %.300s", outcome, wanted);
     else if (fd >= 0 && strstr(outcome, "(deleted)") == NULL &&
              !has_name(&trial->tree, fd, expected + strlen("ok ")))
-        complain(complaint, "open gives another file");
+        child_complain(complaint, "open gives another file");
     if (fd >= 0)
         close(fd);
     if (lowest_free_fd() != free_fd)
-        complain(complaint, "open leaks a descriptor");
+        child_complain(complaint, "open leaks a descriptor");
 }
 
 /* --- resolve ---------------------------------------------------------------------------------- */
@@ -234,20 +234,20 @@ static void check_resolve(const struct trial *trial, const cordon_workspace *wor
     errno = 0;
     ssize_t result = cordon_workspace_resolve(workspace, mode, path, place, sizeof place);
     if (errno != 0)
-        complain(complaint, "%s: resolve touches errno", names[mode]);
+        child_complain(complaint, "%s: resolve touches errno", names[mode]);
     if (result < 0 && result != CORDON_EOUTSIDE && strcmp(place, "untouched") != 0)
-        complain(complaint, "%s: resolve fails and stores %.300s", names[mode], place);
+        child_complain(complaint, "%s: resolve fails and stores %.300s", names[mode], place);
     if (result >= 0 && (size_t)result != strlen(place))
-        complain(complaint, "%s: resolve gives a wrong length", names[mode]);
+        child_complain(complaint, "%s: resolve gives a wrong length", names[mode]);
     tell_resolve(&trial->tree, result, place, outcome, sizeof outcome);
     bool outside = result == CORDON_EOUTSIDE && strncmp(outcome, "ESC", 3) == 0;
     if (strcmp(outcome, wanted) != 0 && !(outside && strcmp(wanted, "OUTSIDE") == 0))
-        complain(complaint, "%s: resolve gives %.300s instead of %.300s", names[mode], outcome,
+        child_complain(complaint, "%s: resolve gives %.300s instead of %.300s", names[mode], outcome,
                  wanted);
     if (result >= 0 && strncmp(outcome, "ESC", 3) == 0)
-        complain(complaint, "%s: resolve accepts what is outside", names[mode]);
+        child_complain(complaint, "%s: resolve accepts what is outside", names[mode]);
     if (lowest_free_fd() != free_fd)
-        complain(complaint, "%s: resolve leaks a descriptor", names[mode]);
+        child_complain(complaint, "%s: resolve leaks a descriptor", names[mode]);
     free(wanted);
 }
 
@@ -263,7 +263,7 @@ static void check_row(const void *argument, struct complaint *complaint)
 
     check_kernel(trial, expected, complaint);
     if (cordon_workspace_new(trial->tree.root, &workspace) < 0) {
-        complain(complaint, "no workspace");
+        child_complain(complaint, "no workspace");
         return;
     }
     for (int mode = CORDON_KERNEL; mode <= CORDON_STRICT; mode++)

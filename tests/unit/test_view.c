@@ -169,10 +169,10 @@ static void look_once(const struct looking *looking, const struct scope *scope,
         close(fd);
     }
     if ((fd < 0 ? fd : 0) != look->wanted || stated != look->wanted)
-        complain(complaint, "%s: open gives %d, stat %d instead of %d", look->path, fd, stated,
+        child_complain(complaint, "%s: open gives %d, stat %d instead of %d", look->path, fd, stated,
                  look->wanted);
     else if (look->text != NULL && strcmp(look->wanted == 0 ? text : where, look->text) != 0)
-        complain(complaint, "%s: found \"%s\", \"%s\"", look->path, text, where);
+        child_complain(complaint, "%s: found \"%s\", \"%s\"", look->path, text, where);
 }
 
 static void look_at_all(const void *argument, struct complaint *complaint)
@@ -188,7 +188,7 @@ static void look_at_all(const void *argument, struct complaint *complaint)
     for (size_t i = 0; i < looking->count; i++)
         look_once(looking, &scope, &looking->looks[i], complaint);
     if (lowest_free_fd() != free_fd)
-        complain(complaint, "descriptors are left open");
+        child_complain(complaint, "descriptors are left open");
     free(policy);
 }
 
@@ -200,7 +200,7 @@ static const char *look(const struct looking *looking)
     for (enum way way = WAY_OPENAT2; way < WAYS; way++) {
         run_child(way, look_at_all, looking, &complaint);
         if (complaint.text[0] != '\0') {
-            complain(&complaint, "(%s)", way_names[way]);
+            child_complain(&complaint, "(%s)", way_names[way]);
             return complaint.text;
         }
     }

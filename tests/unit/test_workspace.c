@@ -117,17 +117,17 @@ static void check_unreadable(const void *unused, struct complaint *complaint)
 
     (void)unused;
     if (geteuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0)) {
-        complain(complaint, "cannot be anybody else");
+        child_complain(complaint, "cannot be anybody else");
         return;
     }
     error = cordon_workspace_new(beside("ROOT/d"), &locked);
     if (error != -EACCES || locked != NULL)
-        complain(complaint, "a root that cannot be reached: %d", error);
+        child_complain(complaint, "a root that cannot be reached: %d", error);
     error = open_and_close("f", O_RDONLY);
     if (error != -EACCES)
-        complain(complaint, "a file in a root that cannot be searched: %d", error);
+        child_complain(complaint, "a file in a root that cannot be searched: %d", error);
     if (resolve_in(CORDON_KERNEL, "f") != -EACCES)
-        complain(complaint, "its place");
+        child_complain(complaint, "its place");
 }
 
 TEST what_cannot_be_searched_is_an_error(void)
