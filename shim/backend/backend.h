@@ -35,6 +35,12 @@ struct trouble {
     char fix[256];
 };
 
+/* Something that a wall does not hold, in one line. */
+struct gap {
+    const char *text;
+    enum holder holder; /* who does: the supervisor, and without one the shim; or nobody */
+};
+
 struct confinement;
 
 struct backend {
@@ -52,9 +58,8 @@ struct backend {
     /* Who holds the network rule, and the rules about unix sockets. */
     enum holder (*holds_net)(const struct image *image);
 
-    /* What this backend leaves to the shim whatever the rules say: one line each, ending with NULL.
-     */
-    const char *const *(*gaps)(void);
+    /* What this backend leaves open whatever the rules say; ends with one without a text. */
+    const struct gap *(*gaps)(void);
 
     /* Puts in front of `command` what builds the wall and then runs it. Returns a NULL-terminated
      * argv in memory that the caller frees with argv_free, or NULL with *trouble. NULL: nothing to

@@ -308,18 +308,20 @@ static enum holder holds_net(const struct image *image)
     return HELD_BY_KERNEL;
 }
 
-static const char *const *gaps(void)
+static const struct gap *gaps(void)
 {
-    static const char *list[] = {
-        "patterns, and denied or protected paths that were not there at the start",
-        "connecting to sockets that lie in what is granted for reading",
-        "the name of the terminal: it has none inside, but works",
-        NULL,
-        NULL,
+    static struct gap list[] = {
+        {"patterns, and denied or protected paths that were not there at the start",
+         HELD_BY_SUPERVISOR},
+        {"connecting to sockets that lie in what is granted for reading", HELD_BY_SUPERVISOR},
+        {"sending datagrams to such sockets", HELD_BY_NOBODY},
+        {"the name of the terminal: it has none inside, but works", HELD_BY_NOBODY},
+        {NULL, HELD_BY_NOBODY},
+        {NULL, HELD_BY_NOBODY},
     };
 
     if (bwrap_needs_host_proc() && ruleset_abi() < 6)
-        list[3] = "signals to other processes of the same user, since /proc is masked here";
+        list[4].text = "signals to other processes of the same user, since /proc is masked here";
     return list;
 }
 

@@ -110,34 +110,40 @@ static enum holder holds_net(const struct image *image)
     return HELD_BY_KERNEL;
 }
 
-static const char *const *gaps(void)
+static const struct gap *gaps(void)
 {
     /* From the newest ABI to the oldest: what this kernel lacks is the tail of the list. */
     static const struct {
         int until;
-        const char *text;
+        struct gap gap;
     } all[] = {
-        {INT32_MAX, "deny and protect inside of a grant, and patterns"},
-        {INT32_MAX, "metadata of files outside: stat, access, readlink, chdir and inotify see it; "
-                    "chmod, chown, utime and xattr change it where the file's owner could (root: "
-                    "anybody's)"},
-        {INT32_MAX, "inode flags, locks and leases of files that are granted for reading"},
-        {INT32_MAX, "System V shared memory, semaphores and message queues of the same user"},
-        {INT32_MAX, "other terminals of the same user, where /dev/pts is granted"},
-        {INT32_MAX, "command lines of other processes, and affinity and scheduling of those of the "
-                    "same user"},
-        {6, "signals to other processes of the same user (Linux 6.12)"},
-        {5, "ioctl on the devices that are granted for reading (Linux 6.10)"},
-        {3, "truncate of files outside (Linux 6.2)"},
+        {INT32_MAX, {"deny and protect inside of a grant, and patterns", HELD_BY_SUPERVISOR}},
+        {INT32_MAX,
+         {"metadata of files outside: stat, access, readlink, chdir and inotify see it; chmod, "
+          "chown, utime and xattr change it where the file's owner could (root: anybody's)",
+          HELD_BY_SUPERVISOR}},
+        {INT32_MAX, {"inode flags of files that are granted for reading", HELD_BY_SUPERVISOR}},
+        {INT32_MAX, {"locks and leases of files that are granted for reading", HELD_BY_NOBODY}},
+        {INT32_MAX,
+         {"System V shared memory, semaphores and message queues of the same user",
+          HELD_BY_NOBODY}},
+        {INT32_MAX,
+         {"other terminals of the same user, where /dev/pts is granted", HELD_BY_NOBODY}},
+        {INT32_MAX,
+         {"command lines of other processes, and affinity and scheduling of those of the same user",
+          HELD_BY_NOBODY}},
+        {6, {"signals to other processes of the same user (Linux 6.12)", HELD_BY_NOBODY}},
+        {5, {"ioctl on the devices that are granted for reading (Linux 6.10)", HELD_BY_NOBODY}},
+        {3, {"truncate of files outside (Linux 6.2)", HELD_BY_SUPERVISOR}},
     };
-    static const char *list[sizeof all / sizeof all[0] + 1];
+    static struct gap list[sizeof all / sizeof all[0] + 1];
     int abi = ruleset_abi();
     size_t count = 0;
 
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (abi < all[i].until)
-            list[count++] = all[i].text;
-    list[count] = NULL;
+            list[count++] = all[i].gap;
+    list[count].text = NULL;
     return list;
 }
 

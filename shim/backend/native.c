@@ -28,13 +28,13 @@ static enum holder holds_net(const struct image *image)
     return HELD_BY_NOBODY;
 }
 
-static const char *const *gaps(void)
+static const struct gap *gaps(void)
 {
-    static const char *const list[] = {
-        "whatever does not go through libc: raw system calls, calls inside libc",
-        "the network, and sockets of all kinds",
-        "signals to, and tracing of, other processes of the same user",
-        NULL,
+    static const struct gap list[] = {
+        {"whatever does not go through libc: raw system calls, calls inside libc", HELD_BY_NOBODY},
+        {"the network, and sockets of all kinds", HELD_BY_NOBODY},
+        {"signals to, and tracing of, other processes of the same user", HELD_BY_NOBODY},
+        {NULL, HELD_BY_NOBODY},
     };
 
     return list;

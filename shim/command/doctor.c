@@ -4,13 +4,15 @@
 #include <sys/utsname.h>
 
 #include "command.h"
+#include "print.h"
 #include "session.h"
+#include "supervisor.h"
 
 /* Tries one backend for the default policy. */
 static bool examine(const struct backend *backend, const struct image *image)
 {
     struct trouble trouble = {.step = ""};
-    const char *const *gaps = backend->gaps();
+    static const char indent[] = "             ";
     char line[1024];
 
     if (backend->probe(image, &trouble) < 0) {
@@ -20,10 +22,10 @@ static bool examine(const struct backend *backend, const struct image *image)
         putchar('\n');
         return false;
     }
-    printf("%-10s works; it leaves to the shim%s\n", backend->name,
-           gaps == NULL || gaps[0] == NULL ? " nothing" : ":");
-    for (; gaps != NULL && *gaps != NULL; gaps++)
-        printf("%-10s   %s\n", "", *gaps);
+    printf("%-10s works; it leaves to the supervisor:\n", backend->name);
+    print_gaps_of(backend->gaps(), HELD_BY_SUPERVISOR, indent);
+    printf("%-10s and to nobody:\n", "");
+    print_gaps_of(backend->gaps(), HELD_BY_NOBODY, indent);
     return true;
 }
 
@@ -44,6 +46,23 @@ static bool examine_named(const char *name)
     return works;
 }
 
+/* Without one the shim alone holds what the walls leave. */
+static void examine_supervisor(void)
+{
+    struct trouble trouble = {.step = ""};
+    char line[1024];
+
+    if (supervisor_probe(&trouble) == 0) {
+        printf("%-10s works: no call goes unseen; --net loopback and -u with landlock work\n",
+               "supervisor");
+        return;
+    }
+    trouble_print(&trouble, line, sizeof line);
+    printf("%-10s no: ", "supervisor");
+    print_text(line);
+    printf(": the shim alone holds what the walls leave to it\n");
+}
+
 int command_doctor(int argc, char **argv)
 {
     struct utsname system;
@@ -60,6 +79,7 @@ int command_doctor(int argc, char **argv)
         printf("%-10s inside a cordon already: a run in here can only be narrower\n", "here");
     landlock = examine_named("landlock");
     bwrap = examine_named("bwrap");
+    examine_supervisor();
     printf("%-10s works always, but is no wall: whatever does not go through libc is free\n",
            "native");
     printf("%-10s %s\n", "auto",

@@ -52,15 +52,49 @@ static void print_rules(const struct session *session)
     }
 }
 
+size_t print_gaps_of(const struct gap *gaps, enum holder holder, const char *indent)
+{
+    size_t count = 0;
+
+    for (; gaps->text != NULL; gaps++) {
+        if (gaps->holder != holder)
+            continue;
+        printf("%s%s\n", indent, gaps->text);
+        count++;
+    }
+    return count;
+}
+
+/* What is not held by rules, and by whom it is. */
 static void print_gaps(const struct session *session)
 {
-    const char *const *gaps = session->backend->gaps();
+    const struct gap *gaps = session->backend->gaps();
+    const char *name = session->backend->name;
 
-    if (gaps == NULL || gaps[0] == NULL)
-        return;
-    printf("\n%s leaves to the shim, whatever the rules say:\n", session->backend->name);
-    for (; *gaps != NULL; gaps++)
-        printf("  %s\n", *gaps);
+    printf("\n%s leaves to the %s, whatever the rules say:\n", name,
+           session->image->supervise == SUPERVISE_NONE ? "shim" : "supervisor");
+    print_gaps_of(gaps, HELD_BY_SUPERVISOR, "  ");
+    if (session->image->supervise == SUPERVISE_GATE)
+        printf("a hostile program can forge calls of the shim, and so go around both (--strict)\n");
+    if (session->image->supervise != SUPERVISE_NONE)
+        printf("one that changes its memory while a call is judged can see metadata of files "
+               "outside,\nand run a program that is denied inside of a grant\n");
+    printf("%s leaves to nobody:\n", name);
+    print_gaps_of(gaps, HELD_BY_NOBODY, "  ");
+}
+
+static const char *supervision(const struct session *session)
+{
+    switch ((enum image_supervise)session->image->supervise) {
+    case SUPERVISE_GATE:
+        return "judges every call that the shim has not judged";
+    case SUPERVISE_ALL:
+        return "judges every call";
+    default:
+        return session->unsupervised[0] != '\0' ? session->unsupervised
+                                                : "none: static programs and raw system calls "
+                                                  "meet the wall alone, without a record";
+    }
 }
 
 static int print_environment(const struct session *session)
@@ -103,8 +137,11 @@ int session_print(struct session *session)
         return status;
     print_line("workspace", session->root);
     printf("%-10s %s%s\n", "backend", session->backend->name, reason(session->options));
-    printf("%-10s %s, held by %s\n", "network", networks[session->options->net],
+    printf("%-10s %s%s%s, held by %s\n", "network", networks[session->options->net],
+           session->options->ports != NULL && session->options->ports[0] != '\0' ? ":" : "",
+           session->options->ports != NULL ? session->options->ports : "",
            holder_word(session->backend->holds_net(session->image)));
+    print_line("supervisor", supervision(session));
     print_line("tmp", places[session->options->tmp]);
     if (session->cache[0] != '\0')
         print_line("caches", session->cache);

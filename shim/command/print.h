@@ -12,4 +12,7 @@ const char *holder_word(enum holder holder);
  * Returns the exit status. */
 int session_print(struct session *session);
 
+/* Prints those gaps that are that holder's, a line each; how many there are. */
+size_t print_gaps_of(const struct gap *gaps, enum holder holder, const char *indent);
+
 #endif

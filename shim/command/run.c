@@ -172,6 +172,8 @@ static void say_what_comes(const struct run *run)
     if (!options->quiet && session->backend == &backend_native)
         remark(options->observe ? "--observe: nothing is refused, only recorded"
                                 : "native: no wall: only the shim keeps the command inside");
+    if (!options->quiet && session->unsupervised[0] != '\0')
+        remark("no supervisor: %s: static programs meet the wall alone", session->unsupervised);
     if (!options->verbose)
         return;
     remark("workspace %s, backend %s", session->root, session->backend->name);

@@ -129,8 +129,7 @@ static int name_preload(struct session *session)
     return 0;
 }
 
-/* Made here, for what is not there cannot be granted. */
-/* The command can reach the log: it must not lead cordon elsewhere by a link, nor hold it up. */
+/* The command may reach the log: it must not lead cordon elsewhere by a link, nor hold it up. */
 static int open_log(const char *asked)
 {
     const int flags =
@@ -239,6 +238,25 @@ int session_image(struct session *session, const char *backend)
                                                 "directories instead of files");
 }
 
+/* Whether there will be a supervisor. That one can be had is taken for granted, or tried. */
+static void choose_supervisor(struct session *session, bool cheaply)
+{
+    const struct options *options = session->options;
+    struct trouble trouble = {.step = ""};
+
+    session->supervise = options->strict ? SUPERVISE_ALL : SUPERVISE_GATE;
+    session->unsupervised[0] = '\0';
+    if (options->no_supervise || options->observe || strcmp(options->backend, "native") == 0) {
+        session->supervise = SUPERVISE_NONE;
+    } else if (supervisor_is_above()) {
+        session->supervise = SUPERVISE_NONE;
+        strcpy(session->unsupervised, "a supervisor holds this process already");
+    } else if (!cheaply && supervisor_probe(&trouble) < 0) {
+        session->supervise = SUPERVISE_NONE;
+        trouble_print(&trouble, session->unsupervised, sizeof session->unsupervised);
+    }
+}
+
 int session_begin(struct session *session, const struct options *options, bool dry)
 {
     const char *home = getenv("HOME");
@@ -258,6 +276,7 @@ int session_begin(struct session *session, const struct options *options, bool d
         status = find_log(session, dry);
     if (status == 0)
         cache_find(session);
+    choose_supervisor(session, true);
     if (status == 0)
         status = build_policy(session);
     if (status == 0)
@@ -289,25 +308,6 @@ static int no_wall(const struct backend_troubles *troubles)
     return EXIT_SETUP;
 }
 
-/* Whether there will be a supervisor. That one can be had is taken for granted, or tried. */
-static void choose_supervisor(struct session *session, bool cheaply)
-{
-    const struct options *options = session->options;
-    struct trouble trouble = {.step = ""};
-
-    session->supervise = options->strict ? SUPERVISE_ALL : SUPERVISE_GATE;
-    session->unsupervised[0] = '\0';
-    if (options->no_supervise || options->observe || strcmp(options->backend, "native") == 0) {
-        session->supervise = SUPERVISE_NONE;
-    } else if (supervisor_is_above()) {
-        session->supervise = SUPERVISE_NONE;
-        strcpy(session->unsupervised, "a supervisor holds this process already");
-    } else if (!cheaply && supervisor_probe(&trouble) < 0) {
-        session->supervise = SUPERVISE_NONE;
-        trouble_print(&trouble, session->unsupervised, sizeof session->unsupervised);
-    }
-}
-
 int session_open_log(const struct session *session)
 {
     if (session->log[0] == '\0')
@@ -320,10 +320,12 @@ int session_choose(struct session *session, bool cheaply)
     /* Where nothing is to be refused a wall would only be in the way. */
     const char *name = session->options->observe ? "native" : session->options->backend;
     const bool strict = session->options->strict;
+    const enum image_supervise supposed = session->supervise;
     struct backend_troubles troubles;
 
-    choose_supervisor(session, cheaply);
-    if (build_policy(session) != 0 ||
+    if (!cheaply)
+        choose_supervisor(session, false);
+    if ((session->supervise != supposed && build_policy(session) != 0) ||
         session_image(session, strcmp(name, "auto") == 0 ? "landlock" : name) != 0)
         return EXIT_SETUP;
     session->backend = cheaply ? backend_guess(session->image, name, strict) : NULL;
