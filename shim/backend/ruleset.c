@@ -194,18 +194,25 @@ int ruleset_enforce(const struct image *image, bool supervises)
                        : enforce(ruleset, add_rules(ruleset, image_policy(image), known(abi)));
 }
 
-/* A layer has to hold something: block devices are made by nobody. */
+/* A layer has to hold something. What moves between directories a layer forbids unless it holds
+ * that as well: so it is that, and allowed everywhere. */
 int ruleset_enclose(const struct image *image)
 {
     int abi = ruleset_abi();
     const struct ruleset_attr attr = {
-        .files = MAKE_BLOCK,
+        .files = abi < 2 ? MAKE_BLOCK : REFER,
         .net = net_of(image),
         .scopes = SIGNALS,
     };
     int ruleset = abi < 0 ? abi : create(&attr, abi);
+    int root = open_granted("/");
+    int error = ruleset < 0 ? ruleset : root;
 
-    return ruleset < 0 ? ruleset : enforce(ruleset, 0);
+    if (error >= 0)
+        error = abi < 2 ? 0 : add(ruleset, root, REFER);
+    if (root >= 0)
+        os_close(root);
+    return ruleset < 0 ? ruleset : enforce(ruleset, error);
 }
 
 enum access ruleset_gives(const struct policy *policy, const char *path)

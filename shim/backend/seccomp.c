@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -249,6 +250,10 @@ static const struct row rows[] = {
      * holds it up. (How it is scheduled stays open: libc names the caller's own threads by number
      * there.) */
     {SYS_prlimit64, EPERM, SHARED_PIDS, {IS_NOT(0, 0)}},
+    /* The supervisor's mark (domains.h). */
+    {SYS_prlimit64, ASKED, SUPERVISED, {IS(1, RLIMIT_SIGPENDING)}},
+    {SYS_setrlimit, EPERM, SUPERVISED, {IS(0, RLIMIT_SIGPENDING)}},
+    {SYS_landlock_restrict_self, ASKED, SUPERVISED, {{0}}},
     {SYS_setpriority, EPERM, SHARED_PIDS, {IS_NOT(1, 0)}},
     {SYS_ioprio_set, EPERM, SHARED_PIDS, {IS_NOT(1, 0)}},
 

@@ -10,6 +10,7 @@
 
 #include "decide.h"
 #include "path.h"
+#include "supervisor.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -172,7 +173,8 @@ int environment_add_shim(const struct session *session, int handshake)
     char number[16];
 
     snprintf(number, sizeof number, "%d", handshake);
-    if (environment_add_image(session) < 0 || environment_add_preload(session->preload) < 0 ||
+    if (environment_add_image(session) < 0 ||
+        (!supervisor_hands_in() && environment_add_preload(session->preload) < 0) ||
         (handshake >= 0 && setenv("CORDON_HANDSHAKE", number, 1) < 0))
         return -ENOMEM;
     return 0;

@@ -172,10 +172,10 @@ static void say_what_comes(const struct run *run)
     if (!options->quiet && session->backend == &backend_native)
         remark(options->observe ? "--observe: nothing is refused, only recorded"
                                 : "native: no wall: only the shim keeps the command inside");
-    if (!options->quiet && session->unsupervised[0] != '\0')
-        remark("no supervisor: %s: static programs meet the wall alone", session->unsupervised);
     if (!options->verbose)
         return;
+    if (session->unsupervised[0] != '\0')
+        remark("no supervisor: %s: static programs meet the wall alone", session->unsupervised);
     remark("workspace %s, backend %s", session->root, session->backend->name);
     if (run->program.alone != NULL)
         remark("%s: the shim cannot enter it: %s; the wall%s holds it", run->program.path,

@@ -118,8 +118,7 @@ static void take_handed_image(void)
         load_fail("the supervisor's image: ", wrong);
 }
 
-/* That of a cordon which was made inside this one: its rules hold as well. What is none is none of
- * ours. */
+/* That of a cordon which was made inside this one: its rules hold as well. */
 static void take_inner_image(const char *value)
 {
     size_t length = strlen(value);
@@ -129,8 +128,9 @@ static void take_inner_image(const char *value)
     struct image *inner = keep_room(&keep, size);
     void *stacked = keep_room(&keep, room & ~(size_t)7);
 
-    if (image_read(value, inner, size) != NULL)
-        return;
+    const char *wrong = image_read(value, inner, size);
+    if (wrong != NULL)
+        load_fail(IMAGE_VARIABLE, ": ", wrong);
     if (policy_stack(image_policy(load_hold.image), image_policy(inner), stacked, room) == 0)
         load_fail(IMAGE_VARIABLE, ": too many cordons in each other");
     load_hold.scope.policy = stacked;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "call.h"
+#include "domains.h"
 #include "hooks.h"
 #include "network.h"
 #include "program.h"
@@ -283,6 +284,12 @@ static long judge(struct job *job)
         return network_bind(job);
     case SYS_listen:
         return network_listen(job);
+    case SYS_landlock_restrict_self:
+        job->end = JOB_LET;
+        return domains_restrict(job);
+    case SYS_prlimit64: /* to ask for the mark of a domain is free */
+        job->end = JOB_LET;
+        return job->call.data.args[2] == 0 ? 0 : -EPERM;
     case SYS_setuid:
     case SYS_setgid:
     case SYS_setreuid:

@@ -68,19 +68,11 @@ static void read_groups(const char *text, struct ids_status *status)
     }
 }
 
-int ids_read_of(int proc, pid_t thread, struct ids_status *status)
+static int read_status(int fd, struct ids_status *status)
 {
-    char path[64];
     char text[8192];
-    ssize_t length;
-    int fd;
+    ssize_t length = pread(fd, text, sizeof text - 1, 0);
 
-    snprintf(path, sizeof path, "%d/status", (int)thread);
-    fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    length = read(fd, text, sizeof text - 1);
-    close(fd);
     if (length <= 0)
         return -ESRCH;
     text[length] = '\0';
@@ -98,9 +90,29 @@ int ids_read_of(int proc, pid_t thread, struct ids_status *status)
     return 0;
 }
 
-int ids_read(const struct job *job, struct ids_status *status)
+int ids_read_of(int proc, pid_t thread, struct ids_status *status)
 {
-    return ids_read_of(job->on->proc, (pid_t)job->call.pid, status);
+    char path[64];
+    int fd;
+
+    snprintf(path, sizeof path, "%d/status", (int)thread);
+    fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    int error = read_status(fd, status);
+    close(fd);
+    return error;
+}
+
+int ids_read(struct job *job, struct ids_status *status)
+{
+    int fd = job_open_proc(job, "status", O_RDONLY);
+
+    if (fd < 0)
+        return fd;
+    int error = read_status(fd, status);
+    close(fd);
+    return error;
 }
 
 /* --- acting ----------------------------------------------------------------------------------- */

@@ -30,7 +30,7 @@ struct ids_status {
     bool restarts;              /* they are for this very thread */
 };
 
-int ids_read(const struct job *job, struct ids_status *status);
+int ids_read(struct job *job, struct ids_status *status);
 int ids_read_of(int proc, pid_t thread, struct ids_status *status);
 
 /* Whether this process, and so those that it starts, can become others. */

@@ -25,32 +25,85 @@ void job_give_up(struct job *job, int error)
     longjmp(job->gone, error);
 }
 
-/* --- memory ----------------------------------------------------------------------------------- */
+/* --- errands ---------------------------------------------------------------------------------- */
 
-int job_read(const struct job *job, uint64_t address, void *bytes, size_t size)
+static void wait_for(sem_t *semaphore)
 {
-    struct iovec here = {bytes, size};
-    struct iovec there = {(void *)(uintptr_t)address, size};
-
-    return process_vm_readv((pid_t)job->call.pid, &here, 1, &there, 1, 0) == (ssize_t)size
-               ? 0
-               : -EFAULT;
+    while (sem_wait(semaphore) < 0 && errno == EINTR)
+        ;
 }
 
-int job_write(const struct job *job, uint64_t address, const void *bytes, size_t size)
+void job_send(struct job *job, void (*errand)(void *data), void *data)
 {
-    struct iovec here = {(void *)(uintptr_t)bytes, size};
-    struct iovec there = {(void *)(uintptr_t)address, size};
+    if (!job->away) {
+        errand(data);
+        return;
+    }
+    job->errand = errand;
+    job->errand_data = data;
+    sem_post(&job->sent);
+    if (errand != NULL)
+        wait_for(&job->back);
+}
+
+void job_run_errands(struct job *job)
+{
+    for (;;) {
+        wait_for(&job->sent);
+        if (job->errand == NULL)
+            return;
+        job->errand(job->errand_data);
+        sem_post(&job->back);
+    }
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+struct transfer {
+    pid_t thread;
+    struct iovec here;
+    struct iovec there;
+    bool writes;
+    ssize_t result;
+};
+
+static void move(void *data)
+{
+    struct transfer *transfer = data;
+    const struct iovec *here = &transfer->here;
+    const struct iovec *there = &transfer->there;
+
+    transfer->result = transfer->writes ? process_vm_writev(transfer->thread, here, 1, there, 1, 0)
+                                        : process_vm_readv(transfer->thread, here, 1, there, 1, 0);
+}
+
+static int transfer_bytes(struct job *job, uint64_t address, void *bytes, size_t size, bool writes)
+{
+    struct transfer transfer = {
+        .thread = (pid_t)job->call.pid,
+        .here = {bytes, size},
+        .there = {(void *)(uintptr_t)address, size},
+        .writes = writes,
+    };
 
     if (size == 0)
         return 0;
-    return process_vm_writev((pid_t)job->call.pid, &here, 1, &there, 1, 0) == (ssize_t)size
-               ? 0
-               : -EFAULT;
+    job_send(job, move, &transfer);
+    return transfer.result == (ssize_t)size ? 0 : -EFAULT;
+}
+
+int job_read(struct job *job, uint64_t address, void *bytes, size_t size)
+{
+    return transfer_bytes(job, address, bytes, size, false);
+}
+
+int job_write(struct job *job, uint64_t address, const void *bytes, size_t size)
+{
+    return transfer_bytes(job, address, (void *)(uintptr_t)bytes, size, true);
 }
 
 /* Page by page: what follows the text may not be there. */
-ssize_t job_read_text(const struct job *job, uint64_t address, char *text, size_t size)
+ssize_t job_read_text(struct job *job, uint64_t address, char *text, size_t size)
 {
     size_t length = 0;
 
@@ -139,13 +192,30 @@ void *job_room(struct job *job, int argument, uint64_t size)
 
 /* --- descriptors ------------------------------------------------------------------------------ */
 
-int job_open_proc(const struct job *job, const char *name, int flags)
+struct opening {
+    int dir;
+    const char *path;
+    int flags;
+    int fd;
+};
+
+static void open_for(void *data)
+{
+    struct opening *opening = data;
+
+    opening->fd = openat(opening->dir, opening->path, opening->flags | O_CLOEXEC);
+    if (opening->fd < 0)
+        opening->fd = -errno;
+}
+
+int job_open_proc(struct job *job, const char *name, int flags)
 {
     char path[64];
+    struct opening opening = {.dir = job->on->proc, .path = path, .flags = flags};
 
     snprintf(path, sizeof path, "%u/%s", job->call.pid, name);
-    int fd = openat(job->on->proc, path, flags | O_CLOEXEC);
-    return fd < 0 ? -errno : fd;
+    job_send(job, open_for, &opening);
+    return opening.fd;
 }
 
 static int lend(struct job *job, int number, int fd)
@@ -169,33 +239,40 @@ static int find_lent(const struct job *job, int number)
     return -ENOENT;
 }
 
-/* By a descriptor of the thread itself, or, before Linux 6.9, of its process. */
-static int open_thread(struct job *job)
-{
-    int fd = (int)syscall(SYS_pidfd_open, job->call.pid, PIDFD_THREAD);
+struct copying {
+    struct job *job;
+    int number;
+    int fd;
+};
 
-    if (fd < 0 && errno == EINVAL)
-        fd = (int)syscall(SYS_pidfd_open, job_process(job), 0);
-    return fd < 0 ? -errno : fd;
+/* By a descriptor of the thread itself, or, before Linux 6.9, of its process. */
+static void copy_for(void *data)
+{
+    struct copying *copying = data;
+    int pidfd = (int)syscall(SYS_pidfd_open, copying->job->call.pid, PIDFD_THREAD);
+
+    if (pidfd < 0 && errno == EINVAL)
+        pidfd = (int)syscall(SYS_pidfd_open, copying->job->process, 0);
+    copying->fd = pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, copying->number, 0);
+    if (copying->fd < 0)
+        copying->fd = -errno;
+    if (pidfd >= 0)
+        close(pidfd);
 }
 
 /* The same open file; where that is forbidden at least the same file. */
 static int duplicate(struct job *job, int number)
 {
+    struct copying copying = {.job = job, .number = number};
     char name[32];
-    int pidfd = open_thread(job);
-    int fd = pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, number, 0);
-    int error = errno;
 
-    if (pidfd >= 0)
-        close(pidfd);
-    if (fd >= 0)
-        return fd;
-    if (pidfd >= 0 && error == EBADF)
-        return -EBADF;
+    job_process(job);
+    job_send(job, copy_for, &copying);
+    if (copying.fd >= 0 || copying.fd == -EBADF)
+        return copying.fd;
     snprintf(name, sizeof name, "fd/%d", number);
-    fd = job_open_proc(job, name, O_PATH);
-    return fd == -ENOENT ? -EBADF : fd;
+    copying.fd = job_open_proc(job, name, O_PATH);
+    return copying.fd == -ENOENT ? -EBADF : copying.fd;
 }
 
 int job_fd(struct job *job, int number)

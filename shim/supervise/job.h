@@ -10,6 +10,7 @@
 #define CORDON_JOB_H
 
 #include <limits.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,6 +62,14 @@ struct job {
         int fd;
     } lent[JOB_BORROWED];
 
+    /* In another domain (domains.h) this thread cannot look into the caller: one that can does it.
+     */
+    bool away;
+    void (*errand)(void *data); /* NULL: all is done */
+    void *errand_data;
+    sem_t sent;
+    sem_t back;
+
     bool acts_as_caller;
     _Atomic int interrupted; /* what a call that was interrupted is to end with; 0: it was not */
     jmp_buf gone;            /* with the negative errno to answer */
@@ -85,11 +94,16 @@ mode_t job_mode(struct job *job, int argument);
 /* The same, if flags that are the argument `flags` make something. */
 mode_t job_open_mode(struct job *job, int argument, int flags);
 
+/* Calls `errand` in a thread that may look into the caller: this one, or the one that waits for it
+ * in job_run_errands, until that is told that all is done. */
+void job_send(struct job *job, void (*errand)(void *data), void *data);
+void job_run_errands(struct job *job);
+
 /* Reads and writes the caller's memory. 0 or -EFAULT. */
-int job_read(const struct job *job, uint64_t address, void *bytes, size_t size);
-int job_write(const struct job *job, uint64_t address, const void *bytes, size_t size);
+int job_read(struct job *job, uint64_t address, void *bytes, size_t size);
+int job_write(struct job *job, uint64_t address, const void *bytes, size_t size);
 /* A text that ends with NUL, cut to size - 1 bytes; its length, or -EFAULT. */
-ssize_t job_read_text(const struct job *job, uint64_t address, char *text, size_t size);
+ssize_t job_read_text(struct job *job, uint64_t address, char *text, size_t size);
 
 /* A descriptor of ours for the caller's: the same open file. -EBADF ... The job closes it. */
 int job_fd(struct job *job, int number);
@@ -101,7 +115,7 @@ int job_directory(struct job *job, int number);
 pid_t job_process(struct job *job);
 
 /* Opens a file of the caller's own part of procfs, such as "status". */
-int job_open_proc(const struct job *job, const char *name, int flags);
+int job_open_proc(struct job *job, const char *name, int flags);
 
 /* From now on this thread acts with the rights of the caller, and under its umask if `makes`. */
 void job_become_caller(struct job *job);

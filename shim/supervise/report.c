@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "os.h"
 #include "record.h"
 #include "supervisor.h"
 #include "word.h"
@@ -15,13 +15,13 @@
 static void sign(struct job *job, struct record *record, char exe[PATH_MAX])
 {
     struct ids_status status = {.process = (pid_t)job->call.pid};
-    char path[64];
-    ssize_t length;
+    int fd = job_open_proc(job, "exe", O_PATH);
 
     ids_read(job, &status);
-    snprintf(path, sizeof path, "%u/exe", job->call.pid);
-    length = readlinkat(job->on->proc, path, exe, PATH_MAX - 1);
-    exe[length < 0 ? 0 : length] = '\0';
+    if (fd < 0 || os_path_of(fd, exe, PATH_MAX) < 0)
+        exe[0] = '\0';
+    if (fd >= 0)
+        close(fd);
     record->pid = status.process;
     record->ppid = status.parent;
     record->exe = exe;
@@ -74,7 +74,7 @@ void report_other(struct job *job, const char *op, const char *intent, const cha
 }
 
 /* A text of the caller's; what cannot be read is empty. */
-static const char *read_text(const struct job *job, uint64_t address, char text[PATH_MAX])
+static const char *read_text(struct job *job, uint64_t address, char text[PATH_MAX])
 {
     if (address == 0 || job_read_text(job, address, text, PATH_MAX) < 0)
         text[0] = '\0';

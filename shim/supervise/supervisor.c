@@ -214,9 +214,17 @@ int supervisor_probe(struct trouble *trouble)
     return try_apart(attempt, NULL, TRIAL_LIMIT, trouble);
 }
 
+static long ask_above(void)
+{
+    return os_syscall(SYS_prctl, WORD, WORD_SUPERVISED, 0, 0, 0, 0);
+}
+
 bool supervisor_is_above(void)
 {
-    long answer = os_syscall(SYS_prctl, WORD, WORD_SUPERVISED, 0, 0, 0, 0);
+    return supervisor_hands_in() || ask_above() == -WORD_YES_BUT_NO_GATE;
+}
 
-    return answer == -WORD_YES || answer == -WORD_YES_BUT_NO_GATE;
+bool supervisor_hands_in(void)
+{
+    return ask_above() == -WORD_YES;
 }

@@ -38,6 +38,9 @@ int supervisor_probe(struct trouble *trouble);
 /* Whether this process has one already, by what the kernel answers. */
 bool supervisor_is_above(void);
 
+/* Whether that one hands in the shim to whatever is started from here. */
+bool supervisor_hands_in(void);
+
 /* What all jobs share; fixed once there are any. */
 struct supervisor {
     const struct image *image;

@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "domains.h"
+
 enum {
     WORKERS_MAX = 1024,
     IDLE_FIRST = 2, /* so that the first call need not wait for a second worker */
@@ -27,6 +29,7 @@ enum {
 struct worker {
     struct job job;
     pid_t thread;
+    atomic_int acting; /* the thread that answers: this one, or one of another domain */
     atomic_bool used;
     atomic_bool busy;
     atomic_ulong id;    /* of the call */
@@ -52,10 +55,10 @@ bool supervisor_has_thread(pid_t thread)
         const struct worker *worker = pool[i];
         if (worker == NULL)
             break;
-        if (worker->thread == thread)
+        if (worker->thread == thread || worker->acting == thread)
             return true;
     }
-    return false;
+    return domains_has_thread(thread);
 }
 
 /* Our own part of procfs, which the kernel would open to us but not to the caller. */
@@ -82,6 +85,8 @@ static void prepare_job(struct job *job)
     static atomic_bool settled;
 
     job->on = on;
+    sem_init(&job->sent, 0, 0);
+    sem_init(&job->back, 0, 0);
     job->view = (struct view){.root = VIEW_SELF,
                               .self = job->self,
                               .thread_self = job->thread_self,
@@ -102,31 +107,67 @@ static void prepare_job(struct job *job)
 
 /* --- working ---------------------------------------------------------------------------------- */
 
+/* A thread that answers can be interrupted, and has a umask and a working directory of its own. */
+static void prepare_thread(struct worker *worker)
+{
+    sigset_t one;
+
+    job_now = &worker->job;
+    sigemptyset(&one);
+    sigaddset(&one, INTERRUPT);
+    pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+    if (unshare(CLONE_FS) < 0)
+        _exit(125);
+}
+
+static void work_in_domain(void *data)
+{
+    struct worker *worker = data;
+
+    prepare_thread(worker);
+    worker->acting = (int)syscall(SYS_gettid);
+    job_answer(&worker->job);
+    job_send(&worker->job, NULL, NULL);
+}
+
+/* On behalf of a caller that is restricted further than we are. */
+static void work_elsewhere(struct worker *worker, long domain)
+{
+    struct job *job = &worker->job;
+
+    job->away = true;
+    if (domain > 0 && domains_start(domain, work_in_domain, worker))
+        job_run_errands(job);
+    else
+        listener_answer(on->listener, job->call.id, -EACCES);
+    job->away = false;
+    worker->acting = worker->thread;
+}
+
 static void work(struct worker *worker)
 {
+    long domain = domains_find(&worker->job);
+
     worker->id = worker->job.call.id;
     worker->since = tick;
     worker->job.interrupted = 0;
     worker->busy = true;
     if (atomic_exchange(&dozing, false))
         eventfd_write(wake, 1);
-    job_answer(&worker->job);
+    if (domain == 0)
+        job_answer(&worker->job);
+    else
+        work_elsewhere(worker, domain);
     worker->busy = false;
 }
 
 static void *live(void *data)
 {
     struct worker *worker = data;
-    sigset_t one;
 
     worker->thread = (pid_t)syscall(SYS_gettid);
-    job_now = &worker->job;
-    sigemptyset(&one);
-    sigaddset(&one, INTERRUPT);
-    pthread_sigmask(SIG_UNBLOCK, &one, NULL);
-    /* A umask and a working directory of its own. */
-    if (unshare(CLONE_FS) < 0)
-        _exit(125);
+    worker->acting = worker->thread;
+    prepare_thread(worker);
     for (;;) {
         int error = listener_receive(on->listener, &worker->job.call);
         if (error < 0) {
@@ -140,6 +181,7 @@ static void *live(void *data)
         if (atomic_fetch_add(&idle, 1) >= IDLE_MAX) {
             atomic_fetch_sub(&idle, 1);
             worker->thread = 0;
+            worker->acting = 0;
             worker->used = false;
             return NULL;
         }
@@ -202,6 +244,7 @@ bool workers_start(const struct supervisor *supervisor)
     sigaction(INTERRUPT, &action, NULL);
     wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     dozing = true;
+    domains_begin();
     for (int i = 0; i < IDLE_FIRST; i++)
         start_worker();
     return wake >= 0 && idle > 0;
@@ -228,7 +271,7 @@ static void look_after(struct worker *worker)
     if (error == 0 || !worker->busy)
         return;
     worker->job.interrupted = error;
-    syscall(SYS_tgkill, getpid(), worker->thread, INTERRUPT);
+    syscall(SYS_tgkill, getpid(), worker->acting, INTERRUPT);
 }
 
 int workers_wake_fd(void)
