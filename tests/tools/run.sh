@@ -187,7 +187,8 @@ usage bad_fd '--fd is the number of a descriptor, not "x"' --fd x -- true
 usage empty_read '--read wants a path' -r '' -- true
 setup later_short '-t: not in this version' -t warn -- true
 setup later_long '--learn: not in this version' --learn=x -- true
-setup loopback '--net loopback: not in this version: nothing here can hold it yet (use --net deny or --net open)' -n loopback -- true
+usage bad_port '--net loopback:PORT,... wants ports from 1 to 65535, not "80,http"' -n loopback:80,http -- true
+usage port_0 '--net loopback:PORT,... wants ports from 1 to 65535, not "0"' -n loopback:0 -- true
 setup missing_read "--read: $tmp/none: No such file or directory" -r "$tmp/none" -- true
 setup missing_root "$tmp/none: cannot be the workspace: No such file or directory" -C "$tmp/none" -- true
 setup root_is_a_file "file: cannot be the workspace: not a directory" -C file -- true
@@ -333,8 +334,12 @@ expect no_shim 125 "" "cordon: libcordon-shim.so: it is neither beside $tmp/brok
 printf 'int nothing;\n' >nothing.c
 ${CC:-cc} -shared -fPIC -o "$tmp/broken/libcordon-shim.so" nothing.c && rm nothing.c
 for b in $backends; do
-    "$tmp/broken/cordon" -q -b "$b" -- sh -c 'sleep 0.1; echo free >freed' >/dev/null 2>"$tmp/stderr"
+    "$tmp/broken/cordon" -q -b "$b" --no-supervise -- sh -c 'sleep 0.1; echo free >freed' >/dev/null 2>"$tmp/stderr"
     check "$b: false_shim" test $? -eq 125
+    # The supervisor judges what the shim does not.
+    "$tmp/broken/cordon" -q -b "$b" -d denied -- sh -c 'echo free >denied' >/dev/null 2>"$tmp/stderr"
+    check "$b: false_shim_is_no_way_around" test $? -ne 0 -a ! -e denied
+    check "$b: false_shim_control" "$tmp/broken/cordon" -q -b "$b" -- sh -c 'echo free >denied; rm denied'
 done
 rm -f freed
 "$tmp/broken/cordon" -q -b native -- sh -c 'echo free >freed' 2>/dev/null
@@ -358,25 +363,35 @@ rm log
 
 # --- what it prints
 "$cordon" -b native -d '*.pem' --print >"$tmp/print"
-check print_rule has "$tmp/print" "write    shim     default    $tmp/ws"
-check print_pattern has "$tmp/print" "deny     shim     --deny     *.pem"
+check print_rule has "$tmp/print" "write    shim       default    $tmp/ws"
+check print_pattern has "$tmp/print" "deny     shim       --deny     *.pem"
 check print_network has "$tmp/print" "network    denied, held by nobody"
 check print_runs_nothing sh -c '"$1" --print -- touch ran >/dev/null && test ! -e ran' sh "$cordon"
 case " $backends " in
 *" landlock "*)
     "$cordon" -b landlock -d '*.pem' --print >"$tmp/print"
-    check print_landlock_grant has "$tmp/print" "write    kernel   default    $tmp/ws"
-    check print_landlock_pattern has "$tmp/print" "deny     shim     --deny     *.pem"
+    check print_landlock_grant has "$tmp/print" "write    kernel     default    $tmp/ws"
+    check print_landlock_pattern has "$tmp/print" "deny     supervisor --deny     *.pem"
     check print_landlock_network has "$tmp/print" "network    denied, held by kernel"
-    "$cordon" -b landlock --strict -d '*.pem' -- true 2>"$tmp/stderr"
-    check strict_landlock test $? -eq 125
+    check print_supervisor has "$tmp/print" "supervisor judges every call that the shim has not judged"
+    "$cordon" -b landlock --no-supervise -d '*.pem' --print >"$tmp/print"
+    check print_unsupervised_pattern has "$tmp/print" "deny     shim       --deny     *.pem"
+    check print_unsupervised has "$tmp/print" "supervisor none: static programs and raw system calls meet the wall alone"
+    "$cordon" -n loopback:80,443 --print >"$tmp/print"
+    check print_loopback has "$tmp/print" "network    loopback:80,443, held by supervisor"
+    expect strict_landlock 0 inside "" "$cordon" -b landlock --strict -d '*.pem' -- cat file
+    "$cordon" -b landlock --strict --no-supervise -d '*.pem' -- true 2>"$tmp/stderr"
+    check strict_alone test $? -eq 125
     check strict_says_why grep -q '^cordon: landlock: the policy: ' "$tmp/stderr"
+    "$cordon" --no-supervise -n loopback -- true 2>"$tmp/stderr"
+    check loopback_alone test $? -eq 125
+    check loopback_says_why grep -q 'loopback wants a supervisor' "$tmp/stderr"
     ;;
 esac
 case " $backends " in
 *" bwrap "*)
     "$cordon" -b bwrap -d sub/secret.pem --print >"$tmp/print"
-    check print_bwrap_deny has "$tmp/print" "deny     kernel   --deny     $tmp/ws/sub/secret.pem"
+    check print_bwrap_deny has "$tmp/print" "deny     kernel     --deny     $tmp/ws/sub/secret.pem"
     expect shared_memory_of_its_own 0 "" "" "$cordon" -b bwrap -- touch /dev/shm/of-cordon
     check shared_memory_is_not_the_hosts test ! -e /dev/shm/of-cordon
     expect strict_bwrap 0 inside "" "$cordon" --strict -d sub/secret.pem -- cat file
