@@ -96,26 +96,33 @@ holds() # NAME SUITE CALLS
     fi
 }
 
-leaks_naively() # SUITE CALLS
+# Until it gets through: on a busy machine the two threads rarely run at once.
+leaks_naively() # SUITE CALLS LEAK
 {
-    race "$1" "$2" "$BUILD/tests/supervise/naive" no n/ e/ ../ "$tmp/t/b" x2 --
+    rounds=50
+    while
+        race "$1" "$2" "$BUILD/tests/supervise/naive" no n/ e/ ../ "$tmp/t/b" x2 --
+        rounds=$((rounds - 1))
+        ! grep -q "^leak $3" "$tmp/words" && [ $rounds -gt 0 ]
+    do
+        :
+    done
     echo "    control $1: $(tail -n 1 "$tmp/words")"
-    # What it ruins first cannot be seen afterwards.
-    if [ "$status" -eq 0 ] && { [ "$(word leaks)" -gt 0 ] || ! cmp -s "$tmp/before" "$tmp/after"; }; then
+    if grep -q "^leak $3" "$tmp/words"; then
         pass "control: look and let go on, $1"
     else
         fail "control: look and let go on, $1" "$(tail -n 1 "$tmp/words") $(head -c 300 "$tmp/stderr")"
     fi
 }
 
-leaks_naively paths 20000
+leaks_naively paths 20000 .
 if cmp -s "$tmp/before" "$tmp/after"; then
     fail "control: it changes what it may not" "nothing was changed"
 else
     pass "control: it changes what it may not"
 fi
 words=../x2
-leaks_naively run 300
+leaks_naively run 300 .
 words=
 
 confined landlock
@@ -153,7 +160,7 @@ connects() # BACKEND
     exec 3<"$tmp/said"
     read -r words <&3
     if [ "$1" = naive ]; then
-        leaks_naively connect 2000
+        leaks_naively connect 2000 "connect \.\./s"
     else
         confined "$1" -u "$tmp/t/a/s" -n "loopback:${words% *}"
         holds "$1, addresses" connect $((CALLS * 5 / 100))
