@@ -74,6 +74,11 @@ escape_harness := $(wildcard tests/escape/harness*.c)
 escape_attacks := $(filter-out $(escape_harness) tests/escape/layer_%.c tests/escape/library_%.c \
 	tests/escape/race.c,$(wildcard tests/escape/*.c))
 
+# Programs that the supervisor has to do with, most of them without a library in between, and those
+# that look on.
+supervise_static := flip peek
+supervise_dynamic := naive serve
+
 unit_support := $(wildcard tests/unit/support*.c)
 race_support := $(filter-out $(race),$(wildcard tests/race/*.c))
 fuzz_support := $(filter-out $(differential) $(libfuzzer),$(wildcard tests/fuzz/*.c))
@@ -87,7 +92,8 @@ tests = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(unit)) \
 	$(race:tests/race/%.c=$(BUILD)/tests/%) \
 	$(differential:tests/fuzz/%.c=$(BUILD)/tests/%) \
 	$(if $(matrix),$(BUILD)/tests/matrix) \
-	$(if $(escape_harness),$(addprefix $(BUILD)/tests/escape/,escape attack attack-static evil.so race))
+	$(if $(escape_harness),$(addprefix $(BUILD)/tests/escape/,escape attack attack-static evil.so race)) \
+	$(addprefix $(BUILD)/tests/supervise/,$(supervise_static) $(supervise_dynamic))
 benches = $(bench:tests/bench/%.c=$(BUILD)/bench/%)
 fuzzers = $(libfuzzer:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 libraries = $(BUILD)/libcordon.a $(BUILD)/libcordon.so.$(SOVERSION) $(BUILD)/libcordon.so
@@ -179,6 +185,16 @@ $(escape)/race: tests/escape/race.c $(BUILD)/flags
 $(escape)/escape: $(call objects,$(escape_harness) $(filter-out %/main.c,$(escape_attacks)) \
 		tests/escape/layer_libc.c shim/preload/image.c $(resolver))
 	$(link)
+
+# A program's files all begin with its name.
+supervised = $(BUILD)/tests/supervise
+supervised_files = $(wildcard tests/supervise/$(1).c tests/supervise/$(1)_*.c)
+.SECONDEXPANSION:
+$(addprefix $(supervised)/,$(supervise_static)): static = -static
+$(addprefix $(supervised)/,$(supervise_static) $(supervise_dynamic)): \
+		$$(call supervised_files,$$(@F)) $(wildcard tests/supervise/*.h) $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(plain) $(static) -o $@ $(filter %.c,$^)
 
 # One object, in which the names that the files share with each other have become local.
 $(BUILD)/obj/libcordon.o: $(call objects,$(library))

@@ -23,6 +23,7 @@
 #define CORDON_CALL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "place.h"
 #include "syscall.h"
@@ -58,6 +59,12 @@ bool call_begin(struct call *call, const char *op, int dir, const char *path);
 /* Differs. A descriptor of ours for the caller's `fd`, or AT_FDCWD; a negative errno. Who closes it
  * is not who asks. */
 int call_fd(int fd);
+
+/* Differs. How openat2 is to follow the caller's path: `resolve`, or stricter. */
+uint64_t call_resolve(uint64_t resolve);
+
+/* Differs. Whether what openat2 found, a descriptor of ours, is none of our own business alone. */
+bool call_may_find(int found);
 
 /* Differs. After a failure: true if it stands. A refusal is recorded first; if it is only to be
  * observed, the call goes on. */

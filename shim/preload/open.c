@@ -65,9 +65,11 @@ long open_judge(int dir, const char *path, int flags)
 /* Where a path leads under restrictions only the kernel can say: a descriptor of that. */
 static long open_restricted(int dir, const char *path, int flags, uint64_t resolve)
 {
-    const struct open_how how = {.flags = (unsigned)flags | O_PATH, .resolve = resolve};
+    const struct open_how how = {.flags = (unsigned)flags | O_PATH,
+                                 .resolve = call_resolve(resolve)};
+    long found = CALL(SYS_openat2, dir, path, &how, sizeof how);
 
-    return CALL(SYS_openat2, dir, path, &how, sizeof how);
+    return found >= 0 && !call_may_find((int)found) ? call_end((int)found, -EACCES) : found;
 }
 
 /* 0 if what the kernel found, a descriptor of ours, may be opened so. */

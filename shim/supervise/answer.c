@@ -169,6 +169,10 @@ static const struct open_how *read_how(struct job *job, int argument, uint64_t s
     for (size_t i = 0; i < size - sizeof how; i++)
         if (more[i] != 0)
             job_give_up(job, -E2BIG);
+    /* What lies in memory may say something else when the caller opens it itself, as it would have
+     * to. Without openat2 it takes openat, whose flags nobody can change meanwhile. */
+    if (how.flags & O_PATH)
+        job_give_up(job, -ENOSYS);
     job->open_flags = (int)how.flags;
     if (how.flags & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY)))
         job_mode(job, 0);

@@ -2,12 +2,14 @@
 /* A judged call on behalf of another process: what call.h says differs. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "call.h"
 #include "known.h"
+#include "os.h"
 #include "program.h"
 #include "report.h"
 #include "supervisor.h"
@@ -93,6 +95,20 @@ bool call_begin_ours(struct call *call, const char *op, const char *name)
 int call_fd(int fd)
 {
     return job_fd(job_now, fd);
+}
+
+/* The links below /proc/self that the kernel would follow for us lead to what is ours. */
+uint64_t call_resolve(uint64_t resolve)
+{
+    return resolve | RESOLVE_NO_MAGICLINKS;
+}
+
+/* Nor is our own part of procfs anybody's. */
+bool call_may_find(int found)
+{
+    char text[PATH_MAX];
+
+    return os_path_of(found, text, sizeof text) > 0 && !job_now->view.hides(text);
 }
 
 bool call_settled(struct call *call)

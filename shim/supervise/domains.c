@@ -29,7 +29,6 @@ struct request {
 /* A keeper waits for requests, and starts a thread for each. */
 struct domain {
     atomic_long number; /* 0: this place is free */
-    pid_t keeper;
     pthread_mutex_t lock;
     struct request request; /* one at a time; without an act: end */
     sem_t asked;
@@ -83,14 +82,6 @@ static struct domain *find(long number)
         if (domains[i].number == number)
             return &domains[i];
     return NULL;
-}
-
-bool domains_has_thread(pid_t thread)
-{
-    for (int i = 0; i < DOMAINS_MAX; i++)
-        if (domains[i].number != 0 && domains[i].keeper == thread)
-            return true;
-    return false;
 }
 
 /* --- keepers ---------------------------------------------------------------------------------- */
@@ -178,7 +169,6 @@ static void *live(void *data)
         sem_post(&birth->done);
         return NULL;
     }
-    domain->keeper = (pid_t)syscall(SYS_gettid);
     domain->unseen = false;
     domain->number = birth->number;
     sem_post(&birth->done);

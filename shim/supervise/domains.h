@@ -29,7 +29,4 @@ bool domains_start(long domain, void (*act)(void *data), void *data);
 /* The caller is about to restrict itself: landlock_restrict_self(2). 0 or a negative errno. */
 long domains_restrict(struct job *job);
 
-/* Whether the thread of that number waits for work in some domain. */
-bool domains_has_thread(pid_t thread);
-
 #endif
