@@ -76,9 +76,9 @@ static void print_gaps(const struct session *session)
     print_gaps_of(gaps, HELD_BY_SUPERVISOR, "  ");
     if (session->image->supervise == SUPERVISE_GATE)
         printf("a hostile program can forge calls of the shim, and so go around both (--strict)\n");
-    if (session->image->supervise != SUPERVISE_NONE)
-        printf("one that changes its memory while a call is judged can see metadata of files "
-               "outside,\nand run a program that is denied inside of a grant\n");
+    if (session->image->supervise == SUPERVISE_ALL)
+        printf("a hostile program that changes the path of an open with O_PATH while it is judged "
+               "can see\nmetadata of files outside\n");
     printf("%s leaves to nobody:\n", name);
     print_gaps_of(gaps, HELD_BY_NOBODY, "  ");
 }

@@ -22,6 +22,7 @@
 #include "network.h"
 #include "program.h"
 #include "report.h"
+#include "run.h"
 #include "supervisor.h"
 #include "word.h"
 
@@ -40,7 +41,7 @@ static long judge_exec(struct job *job)
     struct fd_name own = call_fd_name(dir < 0 ? 0 : dir);
     struct program_room room;
 
-    job->end = JOB_LET;
+    job->end = JOB_RUN;
     if (call_is_descriptor(path, flags))
         return program_judge(AT_FDCWD, own.text, true, &room);
     return program_judge(dir, path, !(flags & AT_SYMLINK_NOFOLLOW), &room);
@@ -344,6 +345,8 @@ static void finish(struct job *job, long result)
         hand_over(job, (int)result);
     else if (job->end == JOB_LET && result >= 0)
         listener_let(job->on->listener, job->call.id);
+    else if (job->end == JOB_RUN && result >= 0)
+        run_let(job);
     else
         listener_answer(job->on->listener, job->call.id, copy_out(job, result));
 }

@@ -30,6 +30,7 @@ enum job_end {
     JOB_ANSWER, /* with the result */
     JOB_HAND,   /* with the result as a new descriptor of the caller's */
     JOB_LET,    /* if the result is no error: the caller makes the call itself */
+    JOB_RUN,    /* the same, of an exec */
 };
 
 struct job {

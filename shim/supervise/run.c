@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include "run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "call.h"
+#include "supervisor.h"
+
+/* Whether what the process runs now is what it may run. */
+static bool is_allowed(const struct job *job, pid_t process)
+{
+    char path[64];
+    struct call call;
+    int fd;
+
+    snprintf(path, sizeof path, "%d/exe", (int)process);
+    fd = openat(job->on->proc, path, O_PATH | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    struct fd_name name = call_fd_name(fd);
+    int found = -EACCES;
+    if (call_begin_ours(&call, "exec", name.text)) {
+        found = call_lookup(&call, true, INTENT_EXEC);
+        if (found < 0)
+            call_settled(&call);
+    }
+    if (found >= 0)
+        close(found);
+    close(fd);
+    return found >= 0;
+}
+
+/* It stops in exec, or, if that fails, right behind it: whichever comes first. */
+static void watch(void *data)
+{
+    struct job *job = data;
+    const pid_t thread = (pid_t)job->call.pid;
+    int status = 0;
+    pid_t pid;
+
+    if (ptrace(PTRACE_SEIZE, thread, NULL, (void *)PTRACE_O_TRACEEXEC) < 0) {
+        listener_answer(job->on->listener, job->call.id, -EACCES);
+        return;
+    }
+    ptrace(PTRACE_INTERRUPT, thread, NULL, NULL);
+    listener_let(job->on->listener, job->call.id);
+    do
+        pid = waitpid(-1, &status, __WALL | __WNOTHREAD);
+    while (pid < 0 && errno == EINTR);
+    if (pid < 0 || !WIFSTOPPED(status))
+        return;
+    if (status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8) && !is_allowed(job, pid))
+        kill(pid, SIGKILL);
+    ptrace(PTRACE_DETACH, pid, NULL, NULL);
+}
+
+void run_let(struct job *job)
+{
+    if (job->on->wants.supervise == SUPERVISE_ALL)
+        job_send(job, watch, job);
+    else
+        listener_let(job->on->listener, job->call.id);
+}
