@@ -336,6 +336,7 @@ ${CC:-cc} -shared -fPIC -o "$tmp/broken/libcordon-shim.so" nothing.c && rm nothi
 for b in $backends; do
     "$tmp/broken/cordon" -q -b "$b" --no-supervise -- sh -c 'sleep 0.1; echo free >freed' >/dev/null 2>"$tmp/stderr"
     check "$b: false_shim" test $? -eq 125
+    [ "$b" != native ] || continue
     # The supervisor judges what the shim does not.
     "$tmp/broken/cordon" -q -b "$b" -d denied -- sh -c 'echo free >denied' >/dev/null 2>"$tmp/stderr"
     check "$b: false_shim_is_no_way_around" test $? -ne 0 -a ! -e denied
