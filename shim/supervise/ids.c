@@ -83,10 +83,11 @@ static int read_status(int fd, struct ids_status *status)
     read_four(text, "Gid", status->gid);
     read_groups(text, status);
     status->caps = hex(text, "CapEff");
-    unsigned long long handled = ~hex(text, "SigBlk") & hex(text, "SigCgt");
-    status->pending = (hex(text, "SigPnd") | hex(text, "ShdPnd")) & handled;
+    /* Not only those that it handles: others stop it, or end it with a core dump. */
+    unsigned long long felt = ~hex(text, "SigBlk") & ~hex(text, "SigIgn");
+    status->pending = (hex(text, "SigPnd") | hex(text, "ShdPnd")) & felt;
     status->restarts =
-        (hex(text, "SigPnd") & handled) != 0 || strtol(field(text, "Threads"), NULL, 10) == 1;
+        (hex(text, "SigPnd") & felt) != 0 || strtol(field(text, "Threads"), NULL, 10) == 1;
     return 0;
 }
 
