@@ -194,18 +194,32 @@ int ruleset_enforce(const struct image *image, bool supervises)
                        : enforce(ruleset, add_rules(ruleset, image_policy(image), known(abi)));
 }
 
+/* Moving between directories is refused by every layer that holds anything of files, unless a rule
+ * gives it back. */
+static int add_moves(int ruleset)
+{
+    int fd = (int)os_syscall(SYS_openat, AT_FDCWD, (long)"/", O_PATH | O_CLOEXEC, 0, 0, 0);
+    int error = fd < 0 ? fd : add(ruleset, fd, REFER);
+
+    if (fd >= 0)
+        os_close(fd);
+    return error;
+}
+
 /* A layer has to hold something: block devices are made by nobody. */
 int ruleset_enclose(const struct image *image)
 {
     int abi = ruleset_abi();
     const struct ruleset_attr attr = {
-        .files = MAKE_BLOCK,
+        .files = (MAKE_BLOCK | REFER) & known(abi),
         .net = net_of(image),
         .scopes = SIGNALS,
     };
     int ruleset = abi < 0 ? abi : create(&attr, abi);
 
-    return ruleset < 0 ? ruleset : enforce(ruleset, 0);
+    if (ruleset < 0)
+        return ruleset;
+    return enforce(ruleset, abi < 2 ? 0 : add_moves(ruleset));
 }
 
 enum access ruleset_gives(const struct policy *policy, const char *path)
