@@ -30,6 +30,7 @@ struct scope {
 /* Why a call was refused, for whoever wants to tell. Filled in on -EACCES from the policy only. */
 struct report {
     bool denied;
+    bool second; /* of the two paths of a rename it is the new one */
     struct verdict verdict;
     enum intent intent;
     char *path; /* if not NULL: where the path leads, cut to size */

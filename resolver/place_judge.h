@@ -25,6 +25,13 @@ static inline bool place_must_walk(int result)
     return result == -ELOOP || result == -ENOSYS;
 }
 
+/* Whether a refusal of the kernel's may be ours as well: a wall that hides what a rule denies makes
+ * the kernel say so. Who walks finds out, for the report. */
+static inline bool place_may_be_hidden(int result, const struct report *report)
+{
+    return result == -EACCES && report != NULL && !report->denied;
+}
+
 /* Where the walk stands, or "" if that cannot be told. */
 const char *place_text(const struct walk *walk);
 

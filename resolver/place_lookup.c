@@ -40,11 +40,14 @@ static int lookup_by_walk(const struct scope *scope, struct walk *walk, bool fol
                           enum intent intent, struct report *report)
 {
     int error = walk_object(walk, follow);
+    bool hidden = error == -EACCES && walk_has_name(walk) && walk_name_place(walk) == 0;
     struct verdict verdict;
 
-    if (error < 0)
+    if (error < 0 && !hidden)
         return error;
     verdict = place_judge(scope, walk, intent);
+    if (hidden && (verdict.allowed || verdict.rule == POLICY_NONE))
+        return error;
     return verdict.allowed ? walk_steal(walk)
                            : place_refuse(place_text(walk), verdict, intent, report);
 }
@@ -60,7 +63,7 @@ int place_lookup(const struct scope *scope, const struct start *start, const cha
     result = lookup_plain(scope, start, path, follow, intent);
     if (result == -ELOOP)
         result = lookup_by_asking(scope, start, path, follow, intent, report);
-    if (!place_must_walk(result))
+    if (!place_must_walk(result) && !place_may_be_hidden(result, report))
         return result;
     result = walk_new(&walk, scope->view, start, path);
     if (result < 0)

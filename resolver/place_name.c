@@ -276,6 +276,8 @@ int place_rename(const struct scope *scope, const struct start *old_start, const
         !find_beside(scope, &from, new_path, use, &to))
         error = find_parent(scope, new_start, new_path, use, &to, from.allowed ? report : NULL);
     if (error == 0) {
+        if (report != NULL)
+            report->second = from.allowed && !to.allowed;
         error = rename_places(scope, &from, &to, flags, report);
         place_release(&to);
     }

@@ -129,6 +129,8 @@ static int refuse_leaf(const struct scope *scope, struct walk *walk, struct verd
 
     if (error == -ENOENT && (flags & O_CREAT) && !place_is_removed(walk->dir))
         return place_refuse(place_text(walk), verdict, INTENT_CREATE, report);
+    if (error == -EACCES && verdict.rule != POLICY_NONE)
+        return place_refuse(place_text(walk), verdict, intent_of(scope, flags), report);
     if (error < 0)
         return error;
     if (flags_have(flags, O_CREAT | O_EXCL))
@@ -220,7 +222,7 @@ int place_open(const struct scope *scope, const struct start *start, const char 
         return -EINVAL;
     if (result == -ELOOP)
         result = open_by_asking(scope, start, path, flags, mode);
-    if (!place_must_walk(result))
+    if (!place_must_walk(result) && !place_may_be_hidden(result, report))
         return result;
     result = walk_new(&walk, scope->view, start, path);
     if (result < 0)

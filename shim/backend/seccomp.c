@@ -211,8 +211,8 @@ static const struct row rows[] = {
     /* New namespaces: a fresh set of capabilities in each. The flags of clone3 lie in memory, where
      * a filter cannot see them: libc then falls back to clone, where it can. */
     REFUSED(setns, EPERM),
-    {SYS_unshare, EPERM, ALWAYS, {HAS(0, NAMESPACES | CLONE_NEWTIME)}},
-    {SYS_clone, EPERM, ALWAYS, {HAS(0, NAMESPACES)}},
+    {SYS_unshare, EPERM, TOLD, {HAS(0, NAMESPACES | CLONE_NEWTIME)}},
+    {SYS_clone, EPERM, TOLD, {HAS(0, NAMESPACES)}},
     {SYS_clone3, ENOSYS, ALWAYS, {{0}}},
 
     /* The system as a whole, and large targets inside the kernel. */
@@ -221,26 +221,26 @@ static const struct row rows[] = {
     REFUSED(acct, EPERM),
     REFUSED(quotactl, EPERM),
     REFUSED(quotactl_fd, EPERM),
-    {SYS_reboot, EPERM, ALWAYS, {{0}}},
-    {SYS_kexec_load, EPERM, ALWAYS, {{0}}},
-    {SYS_kexec_file_load, EPERM, ALWAYS, {{0}}},
-    {SYS_init_module, EPERM, ALWAYS, {{0}}},
-    {SYS_finit_module, EPERM, ALWAYS, {{0}}},
-    {SYS_delete_module, EPERM, ALWAYS, {{0}}},
-    {SYS_bpf, EPERM, ALWAYS, {{0}}},
-    {SYS_perf_event_open, EPERM, ALWAYS, {{0}}},
-    {SYS_userfaultfd, EPERM, ALWAYS, {{0}}},
-    {SYS_add_key, EPERM, ALWAYS, {{0}}},
-    {SYS_request_key, EPERM, ALWAYS, {{0}}},
-    {SYS_keyctl, EPERM, ALWAYS, {{0}}},
+    REFUSED(reboot, EPERM),
+    REFUSED(kexec_load, EPERM),
+    REFUSED(kexec_file_load, EPERM),
+    REFUSED(init_module, EPERM),
+    REFUSED(finit_module, EPERM),
+    REFUSED(delete_module, EPERM),
+    REFUSED(bpf, EPERM),
+    REFUSED(perf_event_open, EPERM),
+    REFUSED(userfaultfd, EPERM),
+    REFUSED(add_key, EPERM),
+    REFUSED(request_key, EPERM),
+    REFUSED(keyctl, EPERM),
 #ifdef SYS_iopl
-    {SYS_iopl, EPERM, ALWAYS, {{0}}},
-    {SYS_ioperm, EPERM, ALWAYS, {{0}}},
+    REFUSED(iopl, EPERM),
+    REFUSED(ioperm, EPERM),
 #endif
 
     /* Keys pushed into the terminal are typed to whoever reads it next: the user's shell. */
-    {SYS_ioctl, EPERM, ALWAYS, {IS(1, TIOCSTI)}},
-    {SYS_ioctl, EPERM, ALWAYS, {IS(1, TIOCLINUX)}},
+    {SYS_ioctl, EPERM, TOLD, {IS(1, TIOCSTI)}},
+    {SYS_ioctl, EPERM, TOLD, {IS(1, TIOCLINUX)}},
 
     /* Landlock sees neither: message queues have no path, inode flags are no contents. */
     {SYS_mq_unlink, EACCES, SHARED_PIDS | TOLD, {{0}}},
@@ -249,13 +249,13 @@ static const struct row rows[] = {
     /* A limit of no CPU time at all ends somebody else's process like a signal, and a low priority
      * holds it up. (How it is scheduled stays open: libc names the caller's own threads by number
      * there.) */
-    {SYS_prlimit64, EPERM, SHARED_PIDS, {IS_NOT(0, 0)}},
+    {SYS_prlimit64, EPERM, SHARED_PIDS | TOLD, {IS_NOT(0, 0)}},
     /* The supervisor's mark (domains.h). */
     {SYS_prlimit64, ASKED, SUPERVISED, {IS(1, RLIMIT_SIGPENDING)}},
     {SYS_setrlimit, EPERM, SUPERVISED, {IS(0, RLIMIT_SIGPENDING)}},
     {SYS_landlock_restrict_self, ASKED, SUPERVISED, {{0}}},
-    {SYS_setpriority, EPERM, SHARED_PIDS, {IS_NOT(1, 0)}},
-    {SYS_ioprio_set, EPERM, SHARED_PIDS, {IS_NOT(1, 0)}},
+    {SYS_setpriority, EPERM, SHARED_PIDS | TOLD, {IS_NOT(1, 0)}},
+    {SYS_ioprio_set, EPERM, SHARED_PIDS | TOLD, {IS_NOT(1, 0)}},
 
     /* Sockets: what is listed, and nothing else: no raw, packet, vsock, MPTCP ... */
     SOCKET(AF_INET, SOCK_STREAM, 0),
@@ -286,7 +286,7 @@ static const struct row rows[] = {
     {SYS_socketpair, ALLOWED, UNIX, {IS(0, AF_UNIX)}},
     {SYS_socketpair, ALLOWED, NO_UNIX, {IS(0, AF_UNIX), TYPE(SOCK_STREAM)}},
     {SYS_socketpair, ALLOWED, NO_UNIX, {IS(0, AF_UNIX), TYPE(SOCK_SEQPACKET)}},
-    {SYS_socketpair, EACCES, ALWAYS, {{0}}},
+    {SYS_socketpair, EACCES, TOLD, {{0}}},
 
     /* Sockets that were there before: not to be turned elsewhere. */
     {SYS_connect, ASKED, SUPERVISED, {{0}}},
@@ -539,6 +539,28 @@ static const struct {
     NAMED(name_to_handle_at),
     NAMED(open_by_handle_at),
     NAMED(fanotify_init),
+    NAMED(unshare),
+    NAMED(clone),
+    NAMED(reboot),
+    NAMED(kexec_load),
+    NAMED(kexec_file_load),
+    NAMED(init_module),
+    NAMED(finit_module),
+    NAMED(delete_module),
+    NAMED(bpf),
+    NAMED(perf_event_open),
+    NAMED(userfaultfd),
+    NAMED(add_key),
+    NAMED(request_key),
+    NAMED(keyctl),
+#ifdef SYS_iopl
+    NAMED(iopl),
+    NAMED(ioperm),
+#endif
+    NAMED(ioctl),
+    NAMED(prlimit64),
+    NAMED(setpriority),
+    NAMED(ioprio_set),
     NAMED(swapon),
     NAMED(swapoff),
     NAMED(acct),
@@ -547,6 +569,7 @@ static const struct {
     NAMED(mq_unlink),
     NAMED(file_setattr),
     NAMED(socket),
+    NAMED(socketpair),
     NAMED(sendto),
     NAMED(sendmsg),
     NAMED(sendmmsg),

@@ -91,6 +91,10 @@ long name_rename(int old_dir, const char *old, int new_dir, const char *new, uns
         where_from(&to, new_dir, new);
         int error =
             place_rename(call.scope, &call.where.start, old, &to.start, new, flags, &call.report);
+        if (call.report.second) {
+            call.path = new;
+            call.where = to;
+        }
         if (error == 0 || call_settled(&call))
             return error;
     }

@@ -225,9 +225,13 @@ static long judge_path_call(struct job *job, bool *known)
     switch (job->call.data.nr) {
 #include "hooks.def"
     case SYS_ioctl:
+        *known = (uint32_t)a[1] == FS_IOC_SETFLAGS || (uint32_t)a[1] == FS_IOC_FSSETXATTR;
+        if (!*known)
+            return 0;
         return meta_flags(
             (int)a[0], (long)a[1],
-            job_in(job, 2, a[1] == FS_IOC_SETFLAGS ? sizeof(int) : sizeof(struct fsxattr)));
+            job_in(job, 2,
+                   (uint32_t)a[1] == FS_IOC_SETFLAGS ? sizeof(int) : sizeof(struct fsxattr)));
     default:
         *known = false;
         return 0;
@@ -255,6 +259,24 @@ static long answer_word(struct job *job)
     }
 }
 
+/* What would help; most of it nothing can. */
+static const char *hint_for(const struct seccomp_data *data)
+{
+    switch (data->nr) {
+    case SYS_socket:
+    case SYS_socketpair:
+        if ((int)data->args[0] == AF_UNIX)
+            return "-b bwrap, which has a network of its own for these";
+        return "--net open";
+    case SYS_sendto:
+    case SYS_sendmsg:
+    case SYS_sendmmsg:
+        return "--net open";
+    default:
+        return "a confined program keeps its view of the system";
+    }
+}
+
 /* What the filter would have refused by itself, but for the record of it. */
 static long refuse(struct job *job)
 {
@@ -262,17 +284,30 @@ static long refuse(struct job *job)
     const char *name = "";
     char what[64] = "";
     int error = seccomp_refuses(&job->on->wants, data->nr, (const uint64_t *)data->args, &name);
-    bool network = data->nr == SYS_socket || data->nr == SYS_sendto || data->nr == SYS_sendmsg ||
-                   data->nr == SYS_sendmmsg;
+    bool socket = data->nr == SYS_socket || data->nr == SYS_socketpair;
+    bool sends = data->nr == SYS_sendto || data->nr == SYS_sendmsg || data->nr == SYS_sendmmsg;
 
     if (error == 0)
         error = EACCES;
-    if (data->nr == SYS_socket)
+    if (socket)
         network_describe((int)data->args[0], (int)data->args[1], (int)data->args[2], what,
                          sizeof what);
-    report_other(job, name, network ? "connect" : "", what, error,
-                 network ? "--net open" : "a confined program keeps its view of the system");
+    else if (data->nr == SYS_ioctl)
+        snprintf(what, sizeof what, "request 0x%x", (unsigned)data->args[1]);
+    report_other(job, name, socket || sends ? "connect" : "", what, error, hint_for(data));
     return -error;
+}
+
+/* To ask for the mark of one's domain is free. */
+static long judge_limit(struct job *job)
+{
+    const struct seccomp_data *data = &job->call.data;
+    const char *name;
+
+    if (seccomp_refuses(&job->on->wants, data->nr, (const uint64_t *)data->args, &name) != 0)
+        return refuse(job);
+    job->end = JOB_LET;
+    return data->args[2] == 0 ? 0 : -EPERM;
 }
 
 static long judge(struct job *job)
@@ -292,9 +327,8 @@ static long judge(struct job *job)
     case SYS_landlock_restrict_self:
         job->end = JOB_LET;
         return domains_restrict(job);
-    case SYS_prlimit64: /* to ask for the mark of a domain is free */
-        job->end = JOB_LET;
-        return job->call.data.args[2] == 0 ? 0 : -EPERM;
+    case SYS_prlimit64:
+        return judge_limit(job);
     case SYS_setuid:
     case SYS_setgid:
     case SYS_setreuid:

@@ -213,18 +213,29 @@ static bool is_abstract(const struct address *address)
            address->is.path.sun_path[0] == '\0';
 }
 
-/* Those of others are kept away by the wall, or by nobody. */
-static long judge_abstract(struct job *job, const char *op, const char *intent,
-                           const struct address *address)
+static long refuse_abstract(struct job *job, const struct address *address)
 {
     char text[sizeof address->is.path.sun_path + 2];
     size_t length = address->length - offsetof(struct sockaddr_un, sun_path);
 
-    if (job->on->own_abstract)
-        return 0;
     snprintf(text, sizeof text, "@%.*s", (int)length - 1, address->is.path.sun_path + 1);
-    report_other(job, op, intent, text, EACCES, "-b bwrap, which has names of its own for these");
+    report_other(job, "connect", "connect", text, EACCES,
+                 "-b bwrap, which has names of its own for these");
     return -EACCES;
+}
+
+/* Those of others are kept away by the wall, which says EPERM, or by nobody. */
+static long connect_abstract(struct job *job, int fd, const struct address *address)
+{
+    long error;
+
+    if (!job->on->own_abstract)
+        return refuse_abstract(job, address);
+    job_become_caller(job);
+    error = CALL(SYS_connect, fd, &address->is, address->length);
+    if (error == -EPERM)
+        refuse_abstract(job, address);
+    return error;
 }
 
 /* By the name of a descriptor of the very socket that was judged. */
@@ -313,10 +324,8 @@ long network_connect(struct job *job)
         const char *path = path_of(&address);
         if (path != NULL)
             return connect_path(fd, path);
-        long error =
-            is_abstract(&address) ? judge_abstract(job, "connect", "connect", &address) : 0;
-        if (error < 0)
-            return error;
+        if (is_abstract(&address))
+            return connect_abstract(job, fd, &address);
     } else if (is_internet(&address)) {
         return connect_internet(job, fd, &address);
     }
