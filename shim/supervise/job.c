@@ -148,7 +148,7 @@ int job_open_proc(const struct job *job, const char *name, int flags)
     return fd < 0 ? -errno : fd;
 }
 
-static int lend(struct job *job, int number, int fd)
+int job_lend(struct job *job, int number, int fd)
 {
     if (fd < 0)
         return fd;
@@ -206,7 +206,7 @@ int job_fd(struct job *job, int number)
         return job_directory(job, number);
     if (number < 0)
         return -EBADF;
-    return fd >= 0 ? fd : lend(job, number, duplicate(job, number));
+    return fd >= 0 ? fd : job_lend(job, number, duplicate(job, number));
 }
 
 int job_directory(struct job *job, int number)
@@ -217,12 +217,12 @@ int job_directory(struct job *job, int number)
     if (fd >= 0)
         return fd;
     if (number == AT_FDCWD)
-        return lend(job, number, job_open_proc(job, "cwd", O_PATH | O_DIRECTORY));
+        return job_lend(job, number, job_open_proc(job, "cwd", O_PATH | O_DIRECTORY));
     if (number < 0)
         return -EBADF;
     snprintf(name, sizeof name, "fd/%d", number);
     fd = job_open_proc(job, name, O_PATH);
-    return fd == -ENOENT ? -EBADF : lend(job, number, fd);
+    return fd == -ENOENT ? -EBADF : job_lend(job, number, fd);
 }
 
 /* --- who it is -------------------------------------------------------------------------------- */

@@ -18,6 +18,7 @@
 
 #include "call.h"
 #include "report.h"
+#include "stand_in.h"
 #include "supervisor.h"
 
 enum { DNS = 53 };
@@ -303,6 +304,8 @@ static int family_of(int fd)
 struct borrowed {
     int fd;
     int family;
+    bool stands_in; /* it is none of the caller's, but this: */
+    struct stand_in stand_in;
 };
 
 /* Of what is no socket only the kernel can say what is wrong with it. */
@@ -310,11 +313,27 @@ static int borrow(struct job *job, struct borrowed *borrowed)
 {
     const int number = (int)job->call.data.args[0];
     int fd = number < 0 ? -EBADF : job_fd(job, number);
+    int error;
 
     if (fd < 0)
         return fd;
     *borrowed = (struct borrowed){.fd = fd, .family = family_of(fd)};
+    /* No duplicate was to be had. */
+    if (borrowed->family == -EBADF) {
+        error = stand_in_make(job, number, fd, &borrowed->stand_in);
+        if (error < 0)
+            return error;
+        borrowed->stands_in = true;
+        borrowed->fd = borrowed->stand_in.fd;
+        borrowed->family = family_of(borrowed->fd);
+    }
     return borrowed->family < 0 ? borrowed->family : 0;
+}
+
+static long give_back(struct job *job, const struct borrowed *borrowed, enum stage stage,
+                      long result)
+{
+    return borrowed->stands_in ? stand_in_settle(job, &borrowed->stand_in, stage, result) : result;
 }
 
 /* What was read by the number of a thread was this caller's, if it still waits. */
@@ -414,6 +433,15 @@ static long connect_borrowed(struct job *job, const struct borrowed *borrowed,
     return connect_listed(borrowed->fd, address);
 }
 
+/* What the kernel would say of the caller's own socket. */
+static long judge_stage(const struct borrowed *borrowed)
+{
+    if (!borrowed->stands_in || borrowed->stand_in.stage < STAGE_LISTENS)
+        return 0;
+    return borrowed->stand_in.stage == STAGE_LISTENS && borrowed->family == AF_UNIX ? -EINVAL
+                                                                                    : -EISCONN;
+}
+
 long network_connect(struct job *job)
 {
     struct borrowed borrowed;
@@ -425,7 +453,11 @@ long network_connect(struct job *job)
     read_address(job, &address);
     if (!is_waiting(job))
         return -EINTR;
-    return connect_borrowed(job, &borrowed, &address);
+    const bool undoes = address.is.any.sa_family == AF_UNSPEC;
+    result = undoes ? 0 : judge_stage(&borrowed);
+    if (result == 0)
+        result = connect_borrowed(job, &borrowed, &address);
+    return give_back(job, &borrowed, undoes ? STAGE_FRESH : STAGE_CONNECTED, result);
 }
 
 /* --- bind ------------------------------------------------------------------------------------- */
@@ -478,7 +510,8 @@ long network_bind(struct job *job)
     read_address(job, &address);
     if (!is_waiting(job))
         return -EINTR;
-    return bind_borrowed(job, &borrowed, &address);
+    result = judge_stage(&borrowed) < 0 ? -EINVAL : bind_borrowed(job, &borrowed, &address);
+    return give_back(job, &borrowed, STAGE_BOUND, result);
 }
 
 /* --- listen ----------------------------------------------------------------------------------- */
@@ -552,7 +585,10 @@ long network_listen(struct job *job)
         return result;
     if (!is_waiting(job))
         return -EINTR;
+    if (judge_stage(&borrowed) < 0)
+        return borrowed.stand_in.stage == STAGE_LISTENS ? 0 : -EINVAL;
     job_become_caller(job);
-    return is_internet(borrowed.family) ? listen_internet(job, borrowed.fd)
-                                        : CALL(SYS_listen, borrowed.fd, job->call.data.args[1]);
+    result = is_internet(borrowed.family) ? listen_internet(job, borrowed.fd)
+                                          : CALL(SYS_listen, borrowed.fd, job->call.data.args[1]);
+    return give_back(job, &borrowed, STAGE_LISTENS, result);
 }
