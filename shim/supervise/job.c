@@ -218,7 +218,7 @@ int job_open_proc(struct job *job, const char *name, int flags)
     return opening.fd;
 }
 
-static int lend(struct job *job, int number, int fd)
+int job_lend(struct job *job, int number, int fd)
 {
     if (fd < 0)
         return fd;
@@ -283,7 +283,7 @@ int job_fd(struct job *job, int number)
         return job_directory(job, number);
     if (number < 0)
         return -EBADF;
-    return fd >= 0 ? fd : lend(job, number, duplicate(job, number));
+    return fd >= 0 ? fd : job_lend(job, number, duplicate(job, number));
 }
 
 int job_directory(struct job *job, int number)
@@ -294,12 +294,12 @@ int job_directory(struct job *job, int number)
     if (fd >= 0)
         return fd;
     if (number == AT_FDCWD)
-        return lend(job, number, job_open_proc(job, "cwd", O_PATH | O_DIRECTORY));
+        return job_lend(job, number, job_open_proc(job, "cwd", O_PATH | O_DIRECTORY));
     if (number < 0)
         return -EBADF;
     snprintf(name, sizeof name, "fd/%d", number);
     fd = job_open_proc(job, name, O_PATH);
-    return fd == -ENOENT ? -EBADF : lend(job, number, fd);
+    return fd == -ENOENT ? -EBADF : job_lend(job, number, fd);
 }
 
 /* --- who it is -------------------------------------------------------------------------------- */

@@ -22,7 +22,8 @@
 enum {
     JOB_PATHS = 2,
     JOB_BORROWED = 4,
-    JOB_ROOM = 65536, /* as much as an extended attribute may have */
+    JOB_UNASKED = INT_MIN, /* no number of a descriptor */
+    JOB_ROOM = 65536,      /* as much as an extended attribute may have */
 };
 
 /* How the call ends. */
@@ -108,6 +109,10 @@ ssize_t job_read_text(struct job *job, uint64_t address, char *text, size_t size
 
 /* A descriptor of ours for the caller's: the same open file. -EBADF ... The job closes it. */
 int job_fd(struct job *job, int number);
+
+/* Has the job close a descriptor of ours, which is what it has for the caller's `number`, or for
+ * JOB_UNASKED. The descriptor, or a negative errno. */
+int job_lend(struct job *job, int number, int fd);
 
 /* A descriptor of ours for where the caller's relative paths start: AT_FDCWD or a directory. */
 int job_directory(struct job *job, int number);
