@@ -127,7 +127,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 # In a clean clone the tests' header comes first.
 test_objects = $(call objects,$(unit) $(unit_support) $(race) $(race_support) $(matrix) \
 	$(differential) \
-	$(fuzz_support) $(bench) $(bench_support))
+	$(fuzz_support) $(bench) $(bench_support) tests/bench/copy.c)
 $(test_objects): | greatest
 greatest:
 	@scripts/fetch-greatest
@@ -251,7 +251,11 @@ $(BUILD)/bench/plain: tests/bench/plain.c
 	@mkdir -p $(@D)
 	-$(CC) $(cppflags) $(warnings) $(CFLAGS) -static -o $@ $<
 
-bench: $(benches) all $(BUILD)/bench/plain
+$(BUILD)/bench/copy-static: $(addprefix tests/bench/,copy.c support.c support_calls.c)
+	@mkdir -p $(@D)
+	-$(CC) $(cppflags) $(warnings) $(CFLAGS) -static -o $@ $^
+
+bench: $(benches) all $(BUILD)/bench/plain $(BUILD)/bench/copy $(BUILD)/bench/copy-static
 	@set -e; for program in $(benches); do $$program; done
 
 c_files = $(wildcard resolver/*.[ch] shim/*/*.[ch] tests/*/*.[ch])

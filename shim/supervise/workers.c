@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,12 +17,22 @@
 
 #include "domains.h"
 
+/*
+ * The kernel tells every worker that listens of every call, and only one of them gets it: so one
+ * listens, works, and listens again, and the others are parked. When its work takes long, or there
+ * is too much of it for one, whoever ticks sends another.
+ */
 enum {
     WORKERS_MAX = 1024,
-    IDLE_FIRST = 2, /* so that the first call need not wait for a second worker */
-    IDLE_MAX = 8,
+    LISTENING_MAX = 4,
+    PARKED_MAX = 8,
     STACK = 256 * 1024,
-    TICK_MS = 20,
+    TICK_MS = 2,
+    TICKS_BUSY = 5,     /* so long calls have to wait until one listener more is wanted ... */
+    TICKS_CALM = 500,   /* ... and so long they must not until it is one less */
+    TICKS_PATIENT = 20, /* so long a call may take until its caller is looked after ... */
+    TICKS_BETWEEN = 10, /* ... and then again and again */
+    TICKS_QUIET = 20,   /* so long without a call, and nobody ticks */
     INTERRUPT = SIGUSR1,
     RESTART = 512, /* the kernel makes the call again if the handler of the signal lets it */
 };
@@ -38,12 +49,14 @@ struct worker {
 
 static const struct supervisor *on;
 static struct worker *_Atomic pool[WORKERS_MAX];
-static atomic_int idle;
+static atomic_int listening;
+static atomic_int wanted = 1; /* how many are to listen at a time */
+static atomic_int parked;
+static sem_t baton;        /* who gets it listens, and is counted so already */
+static atomic_ulong taken; /* calls */
 static atomic_ulong tick;
 static atomic_bool dozing; /* nobody ticks */
 static int wake = -1;
-
-static void start_worker(void);
 
 /* --- what a job is told about its caller ------------------------------------------------------ */
 
@@ -147,6 +160,7 @@ static void work(struct worker *worker)
     worker->since = tick;
     worker->job.interrupted = 0;
     worker->busy = true;
+    atomic_fetch_add(&taken, 1);
     if (atomic_exchange(&dozing, false))
         eventfd_write(wake, 1);
     if (domain == 0)
@@ -154,6 +168,31 @@ static void work(struct worker *worker)
     else
         work_elsewhere(worker, domain);
     worker->busy = false;
+}
+
+/* Whether the caller is one of those who listen now. */
+static bool join_listeners(void)
+{
+    int count = listening;
+
+    while (count < wanted)
+        if (atomic_compare_exchange_weak(&listening, &count, count + 1))
+            return true;
+    return false;
+}
+
+/* False: nobody has to wait for anything here. */
+static bool listen_again(void)
+{
+    if (join_listeners())
+        return true;
+    if (atomic_fetch_add(&parked, 1) >= PARKED_MAX) {
+        atomic_fetch_sub(&parked, 1);
+        return false;
+    }
+    while (sem_wait(&baton) < 0)
+        ;
+    return true;
 }
 
 static void *live(void *data)
@@ -170,11 +209,9 @@ static void *live(void *data)
                 sched_yield();
             continue;
         }
-        if (atomic_fetch_sub(&idle, 1) == 1)
-            start_worker();
+        atomic_fetch_sub(&listening, 1);
         work(worker);
-        if (atomic_fetch_add(&idle, 1) >= IDLE_MAX) {
-            atomic_fetch_sub(&idle, 1);
+        if (!listen_again()) {
             worker->thread = 0;
             worker->acting = 0;
             worker->used = false;
@@ -206,24 +243,41 @@ static struct worker *find_worker(void)
     return NULL;
 }
 
-/* Where there can be no more, calls wait until one is free. */
-static void start_worker(void)
+/* One that listens. Where there can be no more, calls wait until one is free. */
+static bool start_worker(void)
 {
     struct worker *worker = find_worker();
     pthread_attr_t attributes;
     pthread_t thread;
+    bool started;
 
     if (worker == NULL)
-        return;
+        return false;
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, STACK);
-    atomic_fetch_add(&idle, 1);
-    if (pthread_create(&thread, &attributes, live, worker) != 0) {
-        atomic_fetch_sub(&idle, 1);
+    atomic_fetch_add(&listening, 1);
+    started = pthread_create(&thread, &attributes, live, worker) == 0;
+    if (!started) {
+        atomic_fetch_sub(&listening, 1);
         worker->used = false;
     }
     pthread_attr_destroy(&attributes);
+    return started;
+}
+
+/* One more listens. */
+static void send_listener(void)
+{
+    int count = parked;
+
+    while (count > 0)
+        if (atomic_compare_exchange_weak(&parked, &count, count - 1)) {
+            atomic_fetch_add(&listening, 1);
+            sem_post(&baton);
+            return;
+        }
+    start_worker();
 }
 
 static void note_nothing(int signal)
@@ -240,9 +294,8 @@ bool workers_start(const struct supervisor *supervisor)
     wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     dozing = true;
     domains_begin();
-    for (int i = 0; i < IDLE_FIRST; i++)
-        start_worker();
-    return wake >= 0 && idle > 0;
+    sem_init(&baton, 0, 0);
+    return wake >= 0 && start_worker();
 }
 
 /* --- looking after them ----------------------------------------------------------------------- */
@@ -274,27 +327,65 @@ int workers_wake_fd(void)
     return wake;
 }
 
-int workers_tick(void)
+/* Nobody listens, and calls wait: the one who works is held up, or has too much to do. */
+static void look_for_waiting(unsigned long now, bool moves)
 {
-    unsigned long now = atomic_fetch_add(&tick, 1) + 1;
-    bool active = false;
-    eventfd_t count;
+    static int waits;
+    static unsigned long last;
 
-    eventfd_read(wake, &count);
+    waits = listening == 0 && listener_has_calls(on->listener) ? waits + 1 : 0;
+    if (waits > 0)
+        last = now;
+    if (waits >= TICKS_BUSY && wanted < LISTENING_MAX) {
+        atomic_fetch_add(&wanted, 1);
+        waits = 0;
+        send_listener();
+    } else if (waits > 0 && !moves) {
+        send_listener();
+    } else if (wanted > 1 && now - last > TICKS_CALM) {
+        atomic_fetch_sub(&wanted, 1);
+        last = now;
+    }
+}
+
+static bool look_for_busy(unsigned long now)
+{
+    bool busy = false;
+
     for (int i = 0; i < WORKERS_MAX && pool[i] != NULL; i++) {
         struct worker *worker = pool[i];
         if (!worker->busy)
             continue;
-        active = true;
-        if (now - worker->since > 2)
+        busy = true;
+        unsigned long took = now - worker->since;
+        if (took >= TICKS_PATIENT && took % TICKS_BETWEEN == 0)
             look_after(worker);
     }
-    if (active)
+    return busy;
+}
+
+int workers_tick(void)
+{
+    static unsigned long before; /* calls until the last time */
+    static unsigned long last;   /* when there was something to do */
+    static bool dozed = true;
+    unsigned long now = atomic_fetch_add(&tick, 1) + 1;
+    unsigned long calls = taken;
+    eventfd_t count;
+
+    if (dozed)
+        eventfd_read(wake, &count);
+    dozed = false;
+    look_for_waiting(now, calls != before);
+    if (look_for_busy(now) || calls != before)
+        last = now;
+    before = calls;
+    if (now - last < TICKS_QUIET)
         return TICK_MS;
     /* One that comes from now on wakes us. */
     dozing = true;
-    for (int i = 0; i < WORKERS_MAX && pool[i] != NULL; i++)
-        if (pool[i]->busy)
-            dozing = false;
-    return dozing ? -1 : TICK_MS;
+    if (taken != calls)
+        dozing = false;
+    dozed = dozing;
+    return dozed ? -1 : TICK_MS;
 }

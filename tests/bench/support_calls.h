@@ -9,6 +9,7 @@
 #ifndef CORDON_BENCH_SUPPORT_CALLS_H
 #define CORDON_BENCH_SUPPORT_CALLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct call {
@@ -17,10 +18,14 @@ struct call {
     long expected;
     double target; /* the ratio should not be more; 0: there is no target */
     double aim;    /* and better not more than this; 0: no aim but the target */
+    bool connects; /* for sides that have a network */
 };
 
 extern const struct call calls[];
 extern const size_t calls_count;
+
+/* The one of that name, or NULL. */
+const struct call *calls_find(const char *name);
 
 /* A shell script that makes the tree. */
 extern const char calls_prepare[];

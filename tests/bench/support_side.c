@@ -87,12 +87,41 @@ const char *side_product(const char *name)
 
 /* --- sides ------------------------------------------------------------------------------------ */
 
+#define CORDON(...)                              \
+    {                                            \
+        "cordon", "run", "-b", __VA_ARGS__, "--" \
+    }
+
+/* What stands before the command. */
+static const struct {
+    const char *name;
+    const char *before[8];
+    bool plain; /* and bench/plain after it */
+    bool open;  /* nobody keeps it from what lies outside */
+} sides[SIDES] = {
+    [SIDE_BARE] = {.name = "bare", .open = true},
+    [SIDE_NATIVE] = {.name = "native"},
+    [SIDE_LANDLOCK_WALL] = {"landlock alone", CORDON("landlock", "--no-supervise"), .plain = true},
+    [SIDE_LANDLOCK] = {"landlock", CORDON("landlock")},
+    [SIDE_BWRAP_WALL] = {"bwrap alone", CORDON("bwrap", "--no-supervise"), .plain = true},
+    [SIDE_BWRAP] = {"bwrap", CORDON("bwrap")},
+    [SIDE_SHIM] = {"unsupervised", CORDON("landlock", "--no-supervise")},
+    [SIDE_STRICT] = {"strict", CORDON("landlock", "--strict")},
+    [SIDE_LOOPBACK] = {"landlock", CORDON("landlock", "--net", "loopback")},
+    [SIDE_PROOT] = {"proot", {"proot"}, .open = true},
+    [SIDE_STRACE] = {"strace", {"strace", "-f", "-o", "/dev/null"}, .open = true},
+};
+
 const char *side_name(enum side side)
 {
-    static const char *const names[SIDES] = {"bare",     "native",      "landlock alone",
-                                             "landlock", "bwrap alone", "bwrap"};
+    return sides[side].name;
+}
 
-    return names[side];
+bool side_is_missing(enum side side)
+{
+    const char *command = sides[side].before[0];
+
+    return command != NULL && strcmp(command, "cordon") != 0 && !side_finds(command);
 }
 
 static void preload_by_hand(void)
@@ -105,23 +134,20 @@ static void preload_by_hand(void)
 /* Replaces the process by argv on that side. */
 static _Noreturn void become(enum side side, const char *const argv[])
 {
-    bool bwrap = side == SIDE_BWRAP || side == SIDE_BWRAP_WALL;
-    bool wall_alone = side == SIDE_LANDLOCK_WALL || side == SIDE_BWRAP_WALL;
-    const char *line[64] = {side_product("cordon"),       "run", "-C", the_place->ws, "-b",
-                            bwrap ? "bwrap" : "landlock", "--"};
-    const char *const *command = line;
-    size_t count = 7;
+    const char *line[64];
+    size_t count = 0;
 
-    if (wall_alone)
+    for (const char *const *word = sides[side].before; *word != NULL; word++)
+        line[count++] = strcmp(*word, "cordon") == 0 ? side_product("cordon") : *word;
+    if (sides[side].plain)
         line[count++] = "./.plain";
     for (const char *const *arg = argv; *arg != NULL && count < 63; arg++)
         line[count++] = *arg;
+    line[count] = NULL;
     if (side == SIDE_NATIVE)
         preload_by_hand();
-    if (side == SIDE_BARE || side == SIDE_NATIVE)
-        command = argv;
-    execvp(command[0], (char *const *)command);
-    fprintf(stderr, "bench: %s: %s\n", command[0], strerror(errno));
+    execvp(line[0], (char *const *)line);
+    fprintf(stderr, "bench: %s: %s\n", line[0], strerror(errno));
     _exit(127);
 }
 
@@ -165,22 +191,33 @@ double side_run(enum side side, const char *const argv[])
     return -1;
 }
 
-bool side_finds(const char *command)
+/* With `word` as $0. */
+static bool agrees(const char *script, const char *word)
 {
-    const char *const argv[] = {"sh", "-c", "command -v \"$0\" >/dev/null", command, NULL};
+    const char *const argv[] = {"sh", "-c", script, word, NULL};
 
     return await(side_start(SIDE_BARE, argv, -1, -1)) == 0;
 }
 
+bool side_agrees(const char *script)
+{
+    return agrees(script, "sh");
+}
+
+bool side_finds(const char *command)
+{
+    return agrees("command -v \"$0\" >/dev/null", command);
+}
+
 /* A preload that was not loaded is a warning and a free program, and would look fast: on every side
- * but the bare one what lies outside has to be out of reach. */
+ * of ours what lies outside has to be out of reach. */
 static bool try_side(enum side side)
 {
     const char *const reach[] = {"sh", "-c", "! cat ../outside 2>/dev/null", NULL};
 
-    if (side_run(side, (const char *const[]){"true", NULL}) < 0)
+    if (side_is_missing(side) || side_run(side, (const char *const[]){"true", NULL}) < 0)
         return false;
-    return side == SIDE_BARE || side_run(side, reach) >= 0;
+    return sides[side].open || side_run(side, reach) >= 0;
 }
 
 bool side_works(enum side side)

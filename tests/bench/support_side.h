@@ -3,8 +3,8 @@
  * support_side.h - a program on one of several sides: bare, with the shim, behind a wall, or both.
  *
  * What the shim costs is the ratio of two sides that differ in nothing but the shim. Behind a wall
- * the other one is started by bench/plain, which the shim cannot enter and which takes it out of
- * the environment.
+ * the other one has no supervisor, which would hand the shim in, and is started by bench/plain,
+ * which the shim cannot enter and which takes it out of the environment.
  */
 #ifndef CORDON_BENCH_SUPPORT_SIDE_H
 #define CORDON_BENCH_SUPPORT_SIDE_H
@@ -18,9 +18,14 @@ enum side {
     SIDE_BARE,
     SIDE_NATIVE,        /* the shim alone, preloaded by hand */
     SIDE_LANDLOCK_WALL, /* the wall alone */
-    SIDE_LANDLOCK,      /* `cordon run`: wall and shim */
+    SIDE_LANDLOCK,      /* `cordon run`: wall, shim and supervisor */
     SIDE_BWRAP_WALL,
     SIDE_BWRAP,
+    SIDE_SHIM,     /* with Landlock, but no supervisor */
+    SIDE_STRICT,   /* with Landlock and a supervisor that has no gate */
+    SIDE_LOOPBACK, /* with Landlock, and what the supervisor lets connect */
+    SIDE_PROOT,
+    SIDE_STRACE,
     SIDES,
 };
 
@@ -37,6 +42,9 @@ void side_begin(struct side_place *place);
 /* Runs a shell script in the workspace; exits if it fails. */
 void side_prepare(const char *script);
 
+/* Whether a shell script, run in the workspace, succeeds. */
+bool side_agrees(const char *script);
+
 /* Whether PATH leads to that command. */
 bool side_finds(const char *command);
 
@@ -47,6 +55,9 @@ const char *side_name(enum side side);
 
 /* Whether programs can be run on that side on this machine. Asked for the first time it tries. */
 bool side_works(enum side side);
+
+/* Whether it is a tool of others that is not there. */
+bool side_is_missing(enum side side);
 
 /* Starts argv on that side, with these descriptors as standard input and output; -1: as they are.
  * Returns its process id. */
