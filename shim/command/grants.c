@@ -172,9 +172,12 @@ static int add_session(struct policy_builder *builder, const struct session *ses
     if (session->cache[0] != '\0' &&
         (session->tmp[0] == '\0' || !path_is_below(session->tmp, session->cache)))
         status = check(builder, policy_add(builder, RULE_WRITE, session->cache, "default"));
-    /* A supervisor keeps it himself. */
-    if (status == 0 && session->log[0] == '/' && session->supervise == SUPERVISE_NONE)
-        status = check(builder, policy_add(builder, RULE_WRITE, session->log, "--log"));
+    /* A supervisor keeps it himself, from everybody in there. */
+    if (status == 0 && session->log[0] == '/')
+        status = check(builder,
+                       policy_add(builder,
+                                  session->supervise == SUPERVISE_NONE ? RULE_WRITE : RULE_PROTECT,
+                                  session->log, "--log"));
     /* bwrap makes one that is the command's alone; with the others it is the machine's. */
     if (status == 0 && session->backend == &backend_bwrap)
         status = check(builder, policy_add(builder, RULE_WRITE, "/dev/shm", "default"));
