@@ -31,6 +31,13 @@ enum job_end {
     JOB_LET,    /* if the result is no error: the caller makes the call itself */
 };
 
+/* Whether what it waits for may be interrupted. */
+enum job_phase {
+    JOB_WORKS,
+    JOB_IS_INTERRUPTED, /* right now */
+    JOB_ENDS,           /* no more */
+};
+
 struct job {
     const struct supervisor *on;
     struct seccomp_notif call;
@@ -62,6 +69,7 @@ struct job {
     } lent[JOB_BORROWED];
 
     bool acts_as_caller;
+    _Atomic int phase;       /* enum job_phase */
     _Atomic int interrupted; /* what a call that was interrupted is to end with; 0: it was not */
     jmp_buf gone;            /* with the negative errno to answer */
 };
