@@ -76,7 +76,7 @@ escape_attacks := $(filter-out $(escape_harness) tests/escape/layer_%.c tests/es
 
 # Programs that the supervisor has to do with, most of them without a library in between, and those
 # that look on.
-supervise_static := flip peek waits
+supervise_static := crowd flip gate peek same waits
 supervise_dynamic := naive serve
 
 unit_support := $(wildcard tests/unit/support*.c)

@@ -5,6 +5,8 @@
 #include <linux/fs.h>
 #include <linux/openat2.h>
 #include <linux/stat.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -385,6 +387,21 @@ static void finish(struct job *job, long result)
         listener_answer(job->on->listener, job->call.id, copy_out(job, result));
 }
 
+/* If handing over a descriptor is interrupted the kernel still takes the call for answered, and it
+ * returns 0: so a signal that is under way has to be here before. */
+static void end_work(struct job *job)
+{
+    int works = JOB_WORKS;
+
+    if (atomic_compare_exchange_strong(&job->phase, &works, JOB_ENDS))
+        return;
+    do {
+        sched_yield();
+        works = JOB_WORKS;
+    } while (!atomic_compare_exchange_strong(&job->phase, &works, JOB_ENDS));
+    sched_yield();
+}
+
 void job_answer(struct job *job)
 {
     volatile long result;
@@ -403,6 +420,7 @@ void job_answer(struct job *job)
         result = judge(job);
     else
         result = gone;
+    end_work(job);
     if (gone != 0 || result == -EINTR)
         job->end = JOB_ANSWER;
     if (result == -EINTR && job->interrupted != 0)

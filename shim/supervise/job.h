@@ -34,6 +34,13 @@ enum job_end {
     JOB_RUN,    /* the same, of an exec */
 };
 
+/* Whether what it waits for may be interrupted. */
+enum job_phase {
+    JOB_WORKS,
+    JOB_IS_INTERRUPTED, /* right now */
+    JOB_ENDS,           /* no more */
+};
+
 struct job {
     const struct supervisor *on;
     struct seccomp_notif call;
@@ -73,6 +80,7 @@ struct job {
     sem_t back;
 
     bool acts_as_caller;
+    _Atomic int phase;       /* enum job_phase */
     _Atomic int interrupted; /* what a call that was interrupted is to end with; 0: it was not */
     jmp_buf gone;            /* with the negative errno to answer */
 };

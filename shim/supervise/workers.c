@@ -159,6 +159,7 @@ static void work(struct worker *worker)
     worker->id = worker->job.call.id;
     worker->since = tick;
     worker->job.interrupted = 0;
+    worker->job.phase = JOB_WORKS;
     worker->busy = true;
     atomic_fetch_add(&taken, 1);
     if (atomic_exchange(&dozing, false))
@@ -314,12 +315,19 @@ static int why_interrupt(const struct worker *worker)
 
 static void look_after(struct worker *worker)
 {
+    unsigned long id = worker->id;
     int error = why_interrupt(worker);
+    int works = JOB_WORKS;
 
-    if (error == 0 || !worker->busy)
+    if (error == 0 || !worker->busy ||
+        !atomic_compare_exchange_strong(&worker->job.phase, &works, JOB_IS_INTERRUPTED))
         return;
-    worker->job.interrupted = error;
-    syscall(SYS_tgkill, getpid(), worker->acting, INTERRUPT);
+    /* It may have come to another call meanwhile. */
+    if (worker->id == id) {
+        worker->job.interrupted = error;
+        syscall(SYS_tgkill, getpid(), worker->acting, INTERRUPT);
+    }
+    worker->job.phase = JOB_WORKS;
 }
 
 int workers_wake_fd(void)
