@@ -19,17 +19,16 @@
 
 /*
  * The kernel tells every worker that listens of every call, and only one of them gets it: so one
- * listens, works, and listens again, and the others are parked. When its work takes long, or there
- * is too much of it for one, whoever ticks sends another.
+ * listens, works, and listens again, and the others are parked. When calls wait meanwhile, all are
+ * to listen for a while.
  */
 enum {
     WORKERS_MAX = 1024,
-    LISTENING_MAX = 4,
+    LISTENING_MAX = 8,
     PARKED_MAX = 8,
     STACK = 256 * 1024,
     TICK_MS = 2,
-    TICKS_BUSY = 5,     /* so long calls have to wait until one listener more is wanted ... */
-    TICKS_CALM = 500,   /* ... and so long they must not until it is one less */
+    TICKS_CALM = 250,   /* so long no call may have to wait until one listener is enough again */
     TICKS_PATIENT = 20, /* so long a call may take until its caller is looked after ... */
     TICKS_BETWEEN = 10, /* ... and then again and again */
     TICKS_QUIET = 20,   /* so long without a call, and nobody ticks */
@@ -55,7 +54,8 @@ static atomic_int parked;
 static sem_t baton;        /* who gets it listens, and is counted so already */
 static atomic_ulong taken; /* calls */
 static atomic_ulong tick;
-static atomic_bool dozing; /* nobody ticks */
+static atomic_ulong crowded; /* the tick at which a call had to wait */
+static atomic_bool dozing;   /* nobody ticks */
 static int wake = -1;
 
 /* --- what a job is told about its caller ------------------------------------------------------ */
@@ -196,6 +196,20 @@ static bool listen_again(void)
     return true;
 }
 
+static void send_listener(void);
+
+/* A call that nobody has heard of is interrupted by any signal, which the program would not expect.
+ * So where several call at a time there is always somebody who listens. */
+static void leave_listeners(void)
+{
+    if (wanted == 1 && listener_has_calls(on->listener)) {
+        wanted = LISTENING_MAX;
+        crowded = tick;
+    }
+    if (wanted > 1)
+        send_listener();
+}
+
 static void *live(void *data)
 {
     struct worker *worker = data;
@@ -210,7 +224,8 @@ static void *live(void *data)
                 sched_yield();
             continue;
         }
-        atomic_fetch_sub(&listening, 1);
+        if (atomic_fetch_sub(&listening, 1) == 1)
+            leave_listeners();
         work(worker);
         if (!listen_again()) {
             worker->thread = 0;
@@ -335,24 +350,15 @@ int workers_wake_fd(void)
     return wake;
 }
 
-/* Nobody listens, and calls wait: the one who works is held up, or has too much to do. */
+/* Nobody listens, calls wait, and none was taken meanwhile: the one who works is held up. */
 static void look_for_waiting(unsigned long now, bool moves)
 {
-    static int waits;
-    static unsigned long last;
-
-    waits = listening == 0 && listener_has_calls(on->listener) ? waits + 1 : 0;
-    if (waits > 0)
-        last = now;
-    if (waits >= TICKS_BUSY && wanted < LISTENING_MAX) {
-        atomic_fetch_add(&wanted, 1);
-        waits = 0;
+    if (!moves && listening == 0 && listener_has_calls(on->listener)) {
+        wanted = LISTENING_MAX;
+        crowded = now;
         send_listener();
-    } else if (waits > 0 && !moves) {
-        send_listener();
-    } else if (wanted > 1 && now - last > TICKS_CALM) {
-        atomic_fetch_sub(&wanted, 1);
-        last = now;
+    } else if (now - crowded > TICKS_CALM) {
+        wanted = 1;
     }
 }
 
@@ -390,10 +396,10 @@ int workers_tick(void)
     before = calls;
     if (now - last < TICKS_QUIET)
         return TICK_MS;
-    /* One that comes from now on wakes us. */
+    /* One that comes from now on wakes us: also if we find it before we sleep. */
+    dozed = true;
     dozing = true;
     if (taken != calls)
         dozing = false;
-    dozed = dozing;
-    return dozed ? -1 : TICK_MS;
+    return dozing ? -1 : TICK_MS;
 }
