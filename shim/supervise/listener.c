@@ -2,7 +2,6 @@
 #include "listener.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -21,13 +20,6 @@ int listener_receive(int listener, struct seccomp_notif *call)
 {
     memset(call, 0, sizeof *call); /* the kernel insists */
     return ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, call) < 0 ? -errno : 0;
-}
-
-bool listener_has_calls(int listener)
-{
-    struct pollfd fd = {.fd = listener, .events = POLLIN};
-
-    return poll(&fd, 1, 0) > 0 && (fd.revents & POLLIN);
 }
 
 bool listener_is_waiting(int listener, uint64_t id)

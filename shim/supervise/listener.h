@@ -16,9 +16,6 @@
 /* Waits for the next call. 0, -EINTR, or -ENOENT: nothing came of it, or nobody is left. */
 int listener_receive(int listener, struct seccomp_notif *call);
 
-/* Whether there are calls that nobody has heard of yet. */
-bool listener_has_calls(int listener);
-
 /* Whether the caller still waits. */
 bool listener_is_waiting(int listener, uint64_t id);
 

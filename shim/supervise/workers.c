@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -15,21 +14,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/*
- * The kernel tells every worker that listens of every call, and only one of them gets it: so one
- * listens, works, and listens again, and the others are parked. When calls wait meanwhile, all are
- * to listen for a while.
- */
 enum {
     WORKERS_MAX = 1024,
-    LISTENING_MAX = 8,
-    PARKED_MAX = 8,
+    IDLE_FIRST = 2, /* so that the first call need not wait for a second worker */
+    IDLE_MAX = 8,
     STACK = 256 * 1024,
-    TICK_MS = 2,
-    TICKS_CALM = 250,   /* so long no call may have to wait until one listener is enough again */
-    TICKS_PATIENT = 20, /* so long a call may take until its caller is looked after ... */
-    TICKS_BETWEEN = 10, /* ... and then again and again */
-    TICKS_QUIET = 20,   /* so long without a call, and nobody ticks */
+    TICK_MS = 20,
     INTERRUPT = SIGUSR1,
     RESTART = 512, /* the kernel makes the call again if the handler of the signal lets it */
 };
@@ -45,15 +35,12 @@ struct worker {
 
 static const struct supervisor *on;
 static struct worker *_Atomic pool[WORKERS_MAX];
-static atomic_int listening;
-static atomic_int wanted = 1; /* how many are to listen at a time */
-static atomic_int parked;
-static sem_t baton;        /* who gets it listens, and is counted so already */
-static atomic_ulong taken; /* calls */
+static atomic_int idle;
 static atomic_ulong tick;
-static atomic_ulong crowded; /* the tick at which a call had to wait */
-static atomic_bool dozing;   /* nobody ticks */
+static atomic_bool dozing; /* nobody ticks */
 static int wake = -1;
+
+static void start_worker(void);
 
 /* --- what a job is told about its caller ------------------------------------------------------ */
 
@@ -121,50 +108,10 @@ static void work(struct worker *worker)
     worker->since = tick;
     worker->job.interrupted = 0;
     worker->busy = true;
-    atomic_fetch_add(&taken, 1);
     if (atomic_exchange(&dozing, false))
         eventfd_write(wake, 1);
     job_answer(&worker->job);
     worker->busy = false;
-}
-
-/* Whether the caller is one of those who listen now. */
-static bool join_listeners(void)
-{
-    int count = listening;
-
-    while (count < wanted)
-        if (atomic_compare_exchange_weak(&listening, &count, count + 1))
-            return true;
-    return false;
-}
-
-/* False: nobody has to wait for anything here. */
-static bool listen_again(void)
-{
-    if (join_listeners())
-        return true;
-    if (atomic_fetch_add(&parked, 1) >= PARKED_MAX) {
-        atomic_fetch_sub(&parked, 1);
-        return false;
-    }
-    while (sem_wait(&baton) < 0)
-        ;
-    return true;
-}
-
-static void send_listener(void);
-
-/* A call that nobody has heard of is interrupted by any signal, which the program would not expect.
- * So where several call at a time there is always somebody who listens. */
-static void leave_listeners(void)
-{
-    if (wanted == 1 && listener_has_calls(on->listener)) {
-        wanted = LISTENING_MAX;
-        crowded = tick;
-    }
-    if (wanted > 1)
-        send_listener();
 }
 
 static void *live(void *data)
@@ -187,10 +134,11 @@ static void *live(void *data)
                 sched_yield();
             continue;
         }
-        if (atomic_fetch_sub(&listening, 1) == 1)
-            leave_listeners();
+        if (atomic_fetch_sub(&idle, 1) == 1)
+            start_worker();
         work(worker);
-        if (!listen_again()) {
+        if (atomic_fetch_add(&idle, 1) >= IDLE_MAX) {
+            atomic_fetch_sub(&idle, 1);
             worker->thread = 0;
             worker->used = false;
             return NULL;
@@ -221,41 +169,24 @@ static struct worker *find_worker(void)
     return NULL;
 }
 
-/* One that listens. Where there can be no more, calls wait until one is free. */
-static bool start_worker(void)
+/* Where there can be no more, calls wait until one is free. */
+static void start_worker(void)
 {
     struct worker *worker = find_worker();
     pthread_attr_t attributes;
     pthread_t thread;
-    bool started;
 
     if (worker == NULL)
-        return false;
+        return;
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, STACK);
-    atomic_fetch_add(&listening, 1);
-    started = pthread_create(&thread, &attributes, live, worker) == 0;
-    if (!started) {
-        atomic_fetch_sub(&listening, 1);
+    atomic_fetch_add(&idle, 1);
+    if (pthread_create(&thread, &attributes, live, worker) != 0) {
+        atomic_fetch_sub(&idle, 1);
         worker->used = false;
     }
     pthread_attr_destroy(&attributes);
-    return started;
-}
-
-/* One more listens. */
-static void send_listener(void)
-{
-    int count = parked;
-
-    while (count > 0)
-        if (atomic_compare_exchange_weak(&parked, &count, count - 1)) {
-            atomic_fetch_add(&listening, 1);
-            sem_post(&baton);
-            return;
-        }
-    start_worker();
 }
 
 static void note_nothing(int signal)
@@ -271,8 +202,9 @@ bool workers_start(const struct supervisor *supervisor)
     sigaction(INTERRUPT, &action, NULL);
     wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     dozing = true;
-    sem_init(&baton, 0, 0);
-    return wake >= 0 && start_worker();
+    for (int i = 0; i < IDLE_FIRST; i++)
+        start_worker();
+    return wake >= 0 && idle > 0;
 }
 
 /* --- looking after them ----------------------------------------------------------------------- */
@@ -304,56 +236,27 @@ int workers_wake_fd(void)
     return wake;
 }
 
-/* Nobody listens, calls wait, and none was taken meanwhile: the one who works is held up. */
-static void look_for_waiting(unsigned long now, bool moves)
+int workers_tick(void)
 {
-    if (!moves && listening == 0 && listener_has_calls(on->listener)) {
-        wanted = LISTENING_MAX;
-        crowded = now;
-        send_listener();
-    } else if (now - crowded > TICKS_CALM) {
-        wanted = 1;
-    }
-}
+    unsigned long now = atomic_fetch_add(&tick, 1) + 1;
+    bool active = false;
+    eventfd_t count;
 
-static bool look_for_busy(unsigned long now)
-{
-    bool busy = false;
-
+    eventfd_read(wake, &count);
     for (int i = 0; i < WORKERS_MAX && pool[i] != NULL; i++) {
         struct worker *worker = pool[i];
         if (!worker->busy)
             continue;
-        busy = true;
-        unsigned long took = now - worker->since;
-        if (took >= TICKS_PATIENT && took % TICKS_BETWEEN == 0)
+        active = true;
+        if (now - worker->since > 2)
             look_after(worker);
     }
-    return busy;
-}
-
-int workers_tick(void)
-{
-    static unsigned long before; /* calls until the last time */
-    static unsigned long last;   /* when there was something to do */
-    static bool dozed = true;
-    unsigned long now = atomic_fetch_add(&tick, 1) + 1;
-    unsigned long calls = taken;
-    eventfd_t count;
-
-    if (dozed)
-        eventfd_read(wake, &count);
-    dozed = false;
-    look_for_waiting(now, calls != before);
-    if (look_for_busy(now) || calls != before)
-        last = now;
-    before = calls;
-    if (now - last < TICKS_QUIET)
+    if (active)
         return TICK_MS;
-    /* One that comes from now on wakes us: also if we find it before we sleep. */
-    dozed = true;
+    /* One that comes from now on wakes us. */
     dozing = true;
-    if (taken != calls)
-        dozing = false;
+    for (int i = 0; i < WORKERS_MAX && pool[i] != NULL; i++)
+        if (pool[i]->busy)
+            dozing = false;
     return dozing ? -1 : TICK_MS;
 }

@@ -2,10 +2,9 @@
 /*
  * workers.h - the threads that answer.
  *
- * One waits for the next call, and answers it. When it is held up, by a FIFO that nobody reads or a
- * server that does not answer, another takes its place within a few milliseconds. One that is held
- * up for long is looked after: when its caller is gone, or has a signal to handle, what it waits
- * for is interrupted.
+ * There is always one that waits for the next call, whatever the others are held up by: a FIFO that
+ * nobody reads, a server that does not answer. One that is held up for long is looked after: when
+ * its caller is gone, or has a signal to handle, what it waits for is interrupted.
  */
 #ifndef CORDON_WORKERS_H
 #define CORDON_WORKERS_H
