@@ -21,7 +21,7 @@
 # and do neither when it is confined. `change` has to change it when it is bare, and not to when it is
 # confined.
 #
-# By `cordon run` each refusal leaves a record: of `change` with each backend, of `outside` not with bwrap,
+# By `cordon run` a program that the shim cannot enter leaves a record: of `change` with each backend, of `outside` not with bwrap,
 # where what lies outside is not there.
 #
 # By root some cases are run once more as an ordinary user.
@@ -293,7 +293,7 @@ run_side() # SIDE
     unchanged_beyond "$1"
     run_half "$1" outside
     refused_outside "$1"
-    [ "$1" = bwrap ] || recorded "$1" outside
+    [ "$1" = bwrap ] || [ "$(directive unshimmed)" != yes ] || recorded "$1" outside
     if [ "$changes" = yes ]; then
         more="-r $out"
         run_half "$1" change
