@@ -97,6 +97,7 @@ extern const struct attacks attacks_open, attacks_names, attacks_links, attacks_
 /* Why there is no record of some refusals. */
 #define BEFORE  "- it is taken away before the program starts"
 #define KERNEL  "- the kernel refuses it to everybody who is confined: nobody is asked"
+#define RACE    "- whether it is refused at all is up to chance"
 #define RETREAT "- programs try this first and go on without it: it is not there"
 
 #define ATTACKS(table)                         \

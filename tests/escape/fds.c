@@ -365,7 +365,7 @@ static const struct attack rows[] = {
     {"fd_moved_name", fd_moved_name, LEAK, SHIM | LANDLOCK, NEEDS_MOVER, NULL, DIRFDS, NULL,
      "open other/moved/secret"},
     {"fd_renumbered", fd_renumbered, LEAK, ALL, 0, "EACCES EBADF", DIRFDS, NULL, BEFORE},
-    {"chdir_race", chdir_race, LEAK, ALL, 0, "EACCES ENOENT", CURRENT, NULL, "open out/secret"},
+    {"chdir_race", chdir_race, LEAK, ALL, 0, "EACCES ENOENT", CURRENT, NULL, RACE},
     {"thread_cwd", thread_cwd, LEAK, ALL, 0, NULL, CURRENT, NULL, "open secret"},
     {"vfork_cwd", vfork_cwd, LEAK, ALL, 0, NULL, CURRENT, NULL, "open secret"},
     {"signal_handler", signal_handler, LEAK, ALL, 0, NULL, "preload/open.c: in any context", NULL,
