@@ -141,11 +141,11 @@ const char *record_spoiled(const struct stage *stage, const struct outside *outs
     if (strncmp(outcome->log, first, strlen(first)) != 0)
         return "the log lost its first line";
     for (; *line != '\0'; line += strcspn(line, "\n") + 1) {
-        if (strncmp(line, "{\"time\":\"", 9) != 0)
-            return "a line of the log is no record";
         /* The last one may be cut. */
         if (strchr(line, '\n') == NULL)
             break;
+        if (strncmp(line, "{\"time\":\"", 9) != 0)
+            return "a line of the log is no record";
         parse(line, stage, &record);
         if (record.pid == outside->victim)
             return "a record speaks of somebody else";
