@@ -154,7 +154,8 @@ void record_resolve(const struct view *view, const struct start *start, const ch
     if (error < 0)
         return;
     error = follow ? walk_object(walk, true) : walk_parent(walk);
-    if (error == -ENOENT || !follow)
+    /* What a wall hides has a name all the same. */
+    if (error == -ENOENT || error == -EACCES || !follow)
         error = walk_name_place(walk);
     text = walk->path.length == 0 ? "/" : walk->path.text;
     if (error == 0 && walk->ground == GROUND_KNOWN) {

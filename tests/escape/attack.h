@@ -21,6 +21,7 @@
  *         prog  prog-dynamic  say  script  evil.so  usr/secret  sock  dgram
  *       other/               secret  sock
  *       home/                .ssh/id  .bashrc
+ *       log                  what was refused, if there is a supervisor
  */
 #ifndef ESCAPE_ATTACK_H
 #define ESCAPE_ATTACK_H
@@ -44,7 +45,9 @@ enum {
     BWRAP = 4,    /* the bwrap backend, likewise */
     WALL = LANDLOCK | BWRAP,
     ALL = SHIM | WALL,
-    RUN = 8, /* `cordon run` before it starts the program: not so by hand */
+    RUN = 8,         /* `cordon run` before it starts the program: not so by hand */
+    SUPERVISOR = 16, /* `cordon run` with a wall, while the program runs */
+    JUDGED = SHIM | SUPERVISOR,
 };
 
 /* What has to be there for the attack to succeed without cordon. */
@@ -69,6 +72,9 @@ struct attack {
     const char *errors; /* how it may be refused; NULL: EACCES */
     const char *guard;  /* the part of cordon without which it succeeds */
     const char *gap;    /* where LANDLOCK is missing: what `cordon --print` calls it */
+    /* What a supervisor writes about it: "OP|OP PLACE", the place as a pattern, in TOP if it is
+     * relative; "raw ..." if it hears of it by the raw call only; "- WHY" if by none. */
+    const char *record;
 };
 
 /* Results: 0, the attack succeeded as far as it can tell; a negative errno; or this. */
@@ -87,6 +93,12 @@ struct attacks {
 
 extern const struct attacks attacks_open, attacks_names, attacks_links, attacks_proc, attacks_fds,
     attacks_meta, attacks_exec, attacks_net, attacks_process, attacks_kernel;
+
+/* Why there is no record of some refusals. */
+#define BEFORE  "- it is taken away before the program starts"
+#define KERNEL  "- the kernel refuses it to everybody who is confined: nobody is asked"
+#define RACE    "- whether it is refused at all is up to chance"
+#define RETREAT "- programs try this first and go on without it: it is not there"
 
 #define ATTACKS(table)                         \
     {                                          \

@@ -102,7 +102,8 @@ static const char *lacking(const struct attack *attack, uid_t uid)
 /*
  * Which ways are worth their time. The shim alone is the same for every user. In other settings the
  * wall is what can be lost, and it is tried without the shim's help; inside another cordon it is
- * the shim's rules as well. Root is who runs in containers, where namespaces are forbidden.
+ * the shim's rules as well. Root is who runs in containers, where namespaces are forbidden. Without
+ * a supervisor it is his part that is missing, and sockets that are refused otherwise.
  */
 static bool is_tried(const struct attempt *attempt)
 {
@@ -113,6 +114,9 @@ static bool is_tried(const struct attempt *attempt)
                (options.has_bwrap || attempt->setting != SETTING_IN_BWRAP);
     switch (attempt->setting) {
     case SETTING_PLAIN:
+        if (attempt->mode == MODE_UNSUPERVISED && !options.all)
+            return attempt->is_static && (attempt->attack == NULL || attempt->attack->gap != NULL ||
+                                          (attempt->attack->needs & EVEN_OPEN) != 0);
         if (!options.all && options.users == 2 &&
             attempt->mode == (root ? MODE_HAND_NATIVE : MODE_NATIVE_RUN))
             return false;

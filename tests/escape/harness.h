@@ -22,6 +22,7 @@ enum mode {
     MODE_BARE,
     MODE_LANDLOCK,
     MODE_BWRAP,
+    MODE_UNSUPERVISED, /* landlock with --no-supervise */
     MODE_NATIVE_RUN,
     MODE_LANDLOCK_OPEN, /* with --net open */
     MODE_BWRAP_OPEN,
@@ -103,11 +104,13 @@ int victim_main(void);
 struct outcome {
     char output[OUTPUT_ROOM]; /* with NULs in it, maybe */
     size_t length;
-    char word[128]; /* the last line: WON, LOST ..., CANNOT ... */
+    char word[128];        /* the last line: WON, LOST ..., CANNOT ... */
+    char log[OUTPUT_ROOM]; /* the records of what was refused */
     bool hung;
     bool leaked;
     const char *reached;   /* or NULL */
     char change[WHY_ROOM]; /* or "" */
+    bool recorded;         /* as the row wants it */
     bool won;
     int status;
 };
@@ -123,8 +126,24 @@ struct attempt {
 void attempt_make(const struct attempt *attempt, struct stage *stage, struct outside *outside,
                   struct outcome *outcome);
 
-/* What `cordon run --print` says with landlock. */
+/* Whether a supervisor looks on, who writes into TOP/log what was refused. */
+bool attempt_is_supervised(const struct attempt *attempt);
+
+/* What `cordon run --print` says with landlock and no supervisor. */
 void attempt_print(const struct stage *stage, char *text, size_t size);
+
+/* --- the log ---------------------------------------------------------------------------------- */
+
+/* What the log begins with, before an attempt. */
+const char *record_first_line(void);
+
+/* Whether there is a record as the attack's row wants it, or none is wanted. */
+bool record_is_there(const struct attempt *attempt, const struct stage *stage,
+                     const struct outcome *outcome);
+
+/* What is wrong with the log: lines are lost, or are not of cordon's making. NULL: nothing. */
+const char *record_spoiled(const struct stage *stage, const struct outside *outside,
+                           const struct outcome *outcome);
 
 /* --- the verdict ------------------------------------------------------------------------------ */
 

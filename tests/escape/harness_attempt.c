@@ -25,6 +25,7 @@
 const char *const mode_names[MODES] = {"bare",
                                        "landlock",
                                        "bwrap",
+                                       "landlock --no-supervise",
                                        "native",
                                        "landlock --net open",
                                        "bwrap --net open",
@@ -97,13 +98,21 @@ static void add_setting(const struct attempt *attempt, const struct stage *stage
         add(argv, bwrap[i], "");
 }
 
+bool attempt_is_supervised(const struct attempt *attempt)
+{
+    /* A process can have one only. */
+    if (attempt->setting == SETTING_IN_CORDON)
+        return false;
+    return attempt->mode == MODE_LANDLOCK || attempt->mode == MODE_BWRAP ||
+           attempt->mode == MODE_LANDLOCK_OPEN || attempt->mode == MODE_BWRAP_OPEN;
+}
+
 static void add_cordon(const struct attempt *attempt, const struct stage *stage, struct words *argv)
 {
-    static const char *const backends[MODES] = {[MODE_LANDLOCK] = "landlock",
-                                                [MODE_BWRAP] = "bwrap",
-                                                [MODE_NATIVE_RUN] = "native",
-                                                [MODE_LANDLOCK_OPEN] = "landlock",
-                                                [MODE_BWRAP_OPEN] = "bwrap"};
+    static const char *const backends[MODES] = {
+        [MODE_LANDLOCK] = "landlock",      [MODE_BWRAP] = "bwrap",
+        [MODE_UNSUPERVISED] = "landlock",  [MODE_NATIVE_RUN] = "native",
+        [MODE_LANDLOCK_OPEN] = "landlock", [MODE_BWRAP_OPEN] = "bwrap"};
 
     if (backends[attempt->mode] == NULL)
         return;
@@ -116,6 +125,12 @@ static void add_cordon(const struct attempt *attempt, const struct stage *stage,
     add(argv, backends[attempt->mode], "");
     add(argv, "-d", "");
     add(argv, "denied", "");
+    if (attempt->mode == MODE_UNSUPERVISED)
+        add(argv, "--no-supervise", "");
+    if (attempt_is_supervised(attempt)) {
+        add(argv, "--log", "");
+        add(argv, stage_path(stage, "log"), "");
+    }
     if (attempt->mode == MODE_LANDLOCK_OPEN || attempt->mode == MODE_BWRAP_OPEN)
         add(argv, "--net=open", "");
     add(argv, "--", "");
@@ -132,6 +147,7 @@ static void add_facts(const struct attempt *attempt, const struct stage *stage,
     add(argv, "abstract=", outside->abstract);
     add(argv, "abstract_dgram=", outside->abstract_dgram);
     add(argv, "address=", outside->page + 256);
+    add(argv, "log=", stage_path(stage, "log"));
     add(argv, "terminal=", outside->other_name);
     add(argv, "queue=", outside->queue);
     add(argv, "handle=", handle);
@@ -415,6 +431,34 @@ static long patience(const struct attempt *attempt)
     return attempt->mode == MODE_BARE ? 2000 : 20;
 }
 
+static void start_log(const struct stage *stage)
+{
+    const char *line = record_first_line();
+    int fd;
+
+    unlink(stage_path(stage, "log"));
+    fd = open(stage_path(stage, "log"), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (fd < 0 || write(fd, line, strlen(line)) != (ssize_t)strlen(line))
+        die("log");
+    close(fd);
+}
+
+static void read_log(const struct attempt *attempt, const struct stage *stage,
+                     const struct outside *outside, struct outcome *outcome)
+{
+    int fd = open(stage_path(stage, "log"), O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? 0 : read(fd, outcome->log, sizeof outcome->log - 1);
+    const char *spoiled;
+
+    outcome->log[length < 0 ? 0 : length] = '\0';
+    if (fd >= 0)
+        close(fd);
+    spoiled = record_spoiled(stage, outside, outcome);
+    if (spoiled != NULL && outcome->change[0] == '\0')
+        snprintf(outcome->change, sizeof outcome->change, "%s", spoiled);
+    outcome->recorded = attempt->attack == NULL || record_is_there(attempt, stage, outcome);
+}
+
 void attempt_make(const struct attempt *attempt, struct stage *stage, struct outside *outside,
                   struct outcome *outcome)
 {
@@ -427,6 +471,7 @@ void attempt_make(const struct attempt *attempt, struct stage *stage, struct out
 
     memset(outcome, 0, sizeof *outcome);
     stage_reset(stage, own);
+    start_log(stage);
     outside_start(outside, stage);
     before = stage_digest(stage, !moves, own);
     pid = start(attempt, stage, outside, &output);
@@ -447,13 +492,14 @@ void attempt_make(const struct attempt *attempt, struct stage *stage, struct out
         if (outcome->output[i] == '\0')
             outcome->output[i] = ' ';
     find_word(outcome);
+    read_log(attempt, stage, outside, outcome);
 }
 
 void attempt_print(const struct stage *stage, char *text, size_t size)
 {
     struct words argv = {.count = 0};
     struct words envp = {.count = 0};
-    const struct attempt attempt = {.mode = MODE_LANDLOCK};
+    const struct attempt attempt = {.mode = MODE_UNSUPERVISED};
     size_t length;
     int ends[2];
     pid_t pid;

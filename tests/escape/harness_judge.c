@@ -8,16 +8,16 @@
 /* Who stands in the way of this attempt. */
 static unsigned guards(const struct attempt *attempt)
 {
-    static const unsigned walls[MODES] = {[MODE_LANDLOCK] = LANDLOCK | RUN,
-                                          [MODE_BWRAP] = BWRAP | RUN,
-                                          [MODE_LANDLOCK_OPEN] = LANDLOCK | RUN,
-                                          [MODE_BWRAP_OPEN] = BWRAP | RUN,
-                                          [MODE_NATIVE_RUN] = RUN,
-                                          [MODE_HAND_LANDLOCK] = LANDLOCK};
+    static const unsigned walls[MODES] = {
+        [MODE_LANDLOCK] = LANDLOCK | RUN, [MODE_UNSUPERVISED] = LANDLOCK | RUN,
+        [MODE_BWRAP] = BWRAP | RUN,       [MODE_LANDLOCK_OPEN] = LANDLOCK | RUN,
+        [MODE_BWRAP_OPEN] = BWRAP | RUN,  [MODE_NATIVE_RUN] = RUN,
+        [MODE_HAND_LANDLOCK] = LANDLOCK};
 
     if (attempt->mode == MODE_BARE)
         return 0;
-    return walls[attempt->mode] | (attempt->is_static ? 0 : SHIM);
+    return walls[attempt->mode] | (attempt->is_static ? 0 : SHIM) |
+           (attempt_is_supervised(attempt) ? SUPERVISOR : 0);
 }
 
 static bool is_held(const struct attempt *attempt)
@@ -132,6 +132,8 @@ static enum result judge_refusal(const struct attempt *attempt, const struct out
     else if (!outcome->won && !is_right_error(attempt, error))
         snprintf(why, WHY_ROOM, "%s instead of %s", outcome->word,
                  attack->errors == NULL ? "EACCES" : attack->errors);
+    else if (!outcome->recorded)
+        snprintf(why, WHY_ROOM, "no record \"%.80s\" in: %.300s", attack->record, outcome->log);
     return why[0] == '\0' ? RESULT_PASS : RESULT_FAIL;
 }
 

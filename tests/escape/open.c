@@ -10,6 +10,8 @@
 
 #include "attack.h"
 #include "layer.h"
+#include "policy.h"
+#include "word.h"
 
 static int open_absolute(void)
 {
@@ -336,75 +338,135 @@ static int denied_by_descriptor(void)
     return dir < 0 ? (int)dir : spill(do_openat((int)dir, "secret", O_RDONLY, 0));
 }
 
+/* --- the log ---------------------------------------------------------------------------------- */
+
+static int log_append(void)
+{
+    return scribble(do_open(fact("log"), O_WRONLY | O_APPEND, 0));
+}
+
+static int log_truncate(void)
+{
+    return (int)do_truncate(fact("log"), 0);
+}
+
+static int log_replace(void)
+{
+    return (int)do_rename("file", fact("log"));
+}
+
+/* A record that speaks of somebody else: written, or told to the supervisor as the shim tells it,
+ * in texts that would be a line of their own. */
+static int log_forge(void)
+{
+    char line[256];
+    struct word_record note = {.rule = POLICY_NONE};
+    long fd = do_open(fact("log"), O_WRONLY | O_APPEND, 0);
+    int length = snprintf(line, sizeof line, "\n{\"time\":\"\",\"pid\":%ld,\"op\":\"forged\"}\n",
+                          fact_number("victim"));
+
+    note.op = note.hint = note.path = note.resolved = (uintptr_t)line;
+    sys(SYS_prctl, WORD, WORD_RECORD, &note);
+    if (fd < 0)
+        return (int)fd;
+    return sys(SYS_write, fd, line + 1, length - 1) == length - 1 ? 0 : -EIO;
+}
+
 #define OPENING "preload/open.c: the verdict of place_open; landlock.c: READ_FILE handled"
 #define WRITING "preload/open.c: the intent of O_CREAT, O_TRUNC and writing; landlock.c: WRITE_FILE"
 #define MAKING  "preload/open.c: INTENT_CREATE of O_CREAT; landlock.c: MAKE_REG handled"
 
+#define LOG "grants.c: with a supervisor the log is not granted"
+
 static const struct attack rows[] = {
-    {"open_absolute", open_absolute, LEAK, ALL, EVEN_OPEN, NULL, OPENING, NULL},
-    {"open_dotdot", open_dotdot, LEAK, ALL, 0, NULL, OPENING "; walk.c: the step for ..", NULL},
-    {"open_many_dotdots", open_many_dotdots, LEAK, ALL, 0, NULL, "walk.c: .. at the root", NULL},
-    {"open_slashes", open_slashes, LEAK, ALL, 0, NULL, "path.c: empty names and dots", NULL},
+    {"open_absolute", open_absolute, LEAK, ALL, EVEN_OPEN, NULL, OPENING, NULL, "open out/secret"},
+    {"open_dotdot", open_dotdot, LEAK, ALL, 0, NULL, OPENING "; walk.c: the step for ..", NULL,
+     "open out/secret"},
+    {"open_many_dotdots", open_many_dotdots, LEAK, ALL, 0, NULL, "walk.c: .. at the root", NULL,
+     "open out/secret"},
+    {"open_slashes", open_slashes, LEAK, ALL, 0, NULL, "path.c: empty names and dots", NULL,
+     "open out/secret"},
     {"open_disguised", open_disguised, LEAK, ALL, 0, NULL,
-     "decide.c: a text with .. is not believed", NULL},
-    {"open_long", open_long, LEAK, ALL, 0, NULL, "walk.c: room for PATH_MAX", NULL},
+     "decide.c: a text with .. is not believed", NULL, "open out/secret"},
+    {"open_long", open_long, LEAK, ALL, 0, NULL, "walk.c: room for PATH_MAX", NULL,
+     "open out/secret"},
     {"open_deep", open_deep, LEAK, ALL, 0, "EACCES ENAMETOOLONG ENOENT",
-     "walk.c: a place that cannot be named is denied", NULL},
-    {"openat_absolute", openat_absolute, LEAK, ALL, 0, NULL, OPENING, NULL},
-    {"openat_dotdot", openat_dotdot, LEAK, ALL, 0, NULL, OPENING, NULL},
+     "walk.c: a place that cannot be named is denied", NULL, "open|mkdir"},
+    {"openat_absolute", openat_absolute, LEAK, ALL, 0, NULL, OPENING, NULL, "open out/secret"},
+    {"openat_dotdot", openat_dotdot, LEAK, ALL, 0, NULL, OPENING, NULL, "open out/secret"},
     {"openat_climb", openat_climb, LEAK, ALL, 0, NULL,
-     "preload/where.c: what a directory descriptor is; landlock.c: READ_FILE", NULL},
+     "preload/where.c: what a directory descriptor is; landlock.c: READ_FILE", NULL, "open out"},
     {"openat2_absolute", openat2_absolute, LEAK, ALL, 0, NULL,
-     "hooks.def: openat2 in the switch of syscall()", NULL},
+     "hooks.def: openat2 in the switch of syscall()", NULL, "open out/secret"},
     {"openat2_in_root", openat2_in_root, LEAK, ALL, 0, "EACCES EINVAL",
-     "preload/open.c: the resolve flags of openat2", NULL},
+     "preload/open.c: the resolve flags of openat2", NULL, "open usr/secret"},
     {"open_by_number", open_by_number, LEAK, ALL, 0, NULL,
-     "hooks.def: open in the switch of syscall()", NULL},
-    {"open_64", open_64, LEAK, ALL, 0, NULL, "hooks.def: open64", NULL},
-    {"open_fortified", open_fortified, LEAK, ALL, 0, NULL, "hooks.def: __open_2", NULL},
-    {"openat_fortified", openat_fortified, LEAK, ALL, 0, NULL, "hooks.def: __openat_2", NULL},
-    {"openat_64", openat_64, LEAK, ALL, 0, NULL, "hooks.def: openat64", NULL},
-    {"open_internal", open_internal, LEAK, ALL, 0, NULL, "hooks.def: __open", NULL},
-    {"fopen_read", fopen_read, LEAK, ALL, 0, NULL, "hooks.def: fopen", NULL},
-    {"fopen_64", fopen_64, LEAK, ALL, 0, NULL, "hooks.def: fopen64", NULL},
-    {"freopen_read", freopen_read, LEAK, ALL, 0, NULL, "hooks.def: freopen", NULL},
+     "hooks.def: open in the switch of syscall()", NULL, "open out/secret"},
+    {"open_64", open_64, LEAK, ALL, 0, NULL, "hooks.def: open64", NULL, "open out/secret"},
+    {"open_fortified", open_fortified, LEAK, ALL, 0, NULL, "hooks.def: __open_2", NULL,
+     "open out/secret"},
+    {"openat_fortified", openat_fortified, LEAK, ALL, 0, NULL, "hooks.def: __openat_2", NULL,
+     "open out/secret"},
+    {"openat_64", openat_64, LEAK, ALL, 0, NULL, "hooks.def: openat64", NULL, "open out/secret"},
+    {"open_internal", open_internal, LEAK, ALL, 0, NULL, "hooks.def: __open", NULL,
+     "open out/secret"},
+    {"fopen_read", fopen_read, LEAK, ALL, 0, NULL, "hooks.def: fopen", NULL, "open out/secret"},
+    {"fopen_64", fopen_64, LEAK, ALL, 0, NULL, "hooks.def: fopen64", NULL, "open out/secret"},
+    {"freopen_read", freopen_read, LEAK, ALL, 0, NULL, "hooks.def: freopen", NULL,
+     "open out/secret"},
     {"fopen_write", fopen_write, CHANGE, ALL, 0, NULL, "preload/stdio.c: the intent of a mode",
-     NULL},
+     NULL, "open out/new"},
     {"fopen_append", fopen_append, CHANGE, ALL, 0, NULL, "preload/stdio.c: the intent of a mode",
-     NULL},
-    {"open_write", open_write, CHANGE, ALL, 0, NULL, WRITING, NULL},
-    {"open_both", open_both, CHANGE, ALL, 0, NULL, WRITING, NULL},
-    {"open_create", open_create, CHANGE, ALL, 0, NULL, MAKING, NULL},
-    {"open_create_to_read", open_create_to_read, CHANGE, ALL, 0, NULL, MAKING, NULL},
-    {"open_truncate_to_read", open_truncate_to_read, CHANGE, ALL, 0, NULL, WRITING, NULL},
-    {"creat_new", creat_new, CHANGE, ALL, 0, NULL, MAKING, NULL},
-    {"creat_over", creat_over, CHANGE, ALL, 0, NULL, WRITING, NULL},
+     NULL, "open out/victim"},
+    {"open_write", open_write, CHANGE, ALL, 0, NULL, WRITING, NULL, "open out/victim"},
+    {"open_both", open_both, CHANGE, ALL, 0, NULL, WRITING, NULL, "open out/victim"},
+    {"open_create", open_create, CHANGE, ALL, 0, NULL, MAKING, NULL, "open out/new"},
+    {"open_create_to_read", open_create_to_read, CHANGE, ALL, 0, NULL, MAKING, NULL,
+     "open out/new"},
+    {"open_truncate_to_read", open_truncate_to_read, CHANGE, ALL, 0, NULL, WRITING, NULL,
+     "open out/victim"},
+    {"creat_new", creat_new, CHANGE, ALL, 0, NULL, MAKING, NULL, "open out/new"},
+    {"creat_over", creat_over, CHANGE, ALL, 0, NULL, WRITING, NULL, "open out/victim"},
     {"tmpfile_outside", tmpfile_outside, CHANGE, ALL, 0, NULL,
-     "preload/open.c: O_TMPFILE creates; landlock.c: MAKE_REG", NULL},
+     "preload/open.c: O_TMPFILE creates; landlock.c: MAKE_REG", NULL, "open out"},
     {"tmpfile_linked_out", tmpfile_linked_out, CHANGE, ALL, 0, "EACCES EXDEV",
-     "preload/name.c: the new name of linkat; landlock.c: MAKE_REG and REFER", NULL},
-    {"mkstemp_outside", mkstemp_outside, CHANGE, WALL, 0, NULL, "landlock.c: MAKE_REG", NULL},
-    {"mkdtemp_outside", mkdtemp_outside, CHANGE, WALL, 0, NULL, "landlock.c: MAKE_DIR", NULL},
+     "preload/name.c: the new name of linkat; landlock.c: MAKE_REG and REFER", NULL,
+     "link out/new"},
+    {"mkstemp_outside", mkstemp_outside, CHANGE, WALL, 0, NULL, "landlock.c: MAKE_REG", NULL,
+     "open out/??????"},
+    {"mkdtemp_outside", mkdtemp_outside, CHANGE, WALL, 0, NULL, "landlock.c: MAKE_DIR", NULL,
+     "mkdir out/??????"},
     {"path_reopened", path_reopened, LEAK, ALL, 0, NULL,
-     "preload/open.c: O_PATH is judged; landlock.c: READ_FILE", NULL},
+     "preload/open.c: O_PATH is judged; landlock.c: READ_FILE", NULL, "open out/secret"},
     {"path_directory", path_directory, LEAK, ALL, 0, NULL,
-     "preload/open.c: O_PATH is judged; landlock.c: READ_FILE", NULL},
+     "preload/open.c: O_PATH is judged; landlock.c: READ_FILE", NULL, "open out"},
     {"path_dev_fd", path_dev_fd, LEAK, ALL, 0, NULL,
-     "walk.c: magic links are judged by where they lead", NULL},
+     "walk.c: magic links are judged by where they lead", NULL, "open out"},
     {"list_outside", list_outside, LEAK, ALL, 0, NULL,
-     "preload/dir.c: opendir; landlock.c: READ_DIR", NULL},
+     "preload/dir.c: opendir; landlock.c: READ_DIR", NULL, "open out/dir"},
     {"list_parent", list_parent, LEAK, ALL, 0, NULL,
-     "decide.c: ancestors of a grant are not listed; landlock.c: READ_DIR", NULL},
-    {"home_key", home_key, LEAK, ALL, 0, NULL, "defaults.c: $HOME is not granted", NULL},
-    {"home_startup", home_startup, CHANGE, ALL, 0, NULL, "defaults.c: $HOME is not granted", NULL},
-    {"shadow", shadow, CLAIM, SHIM | BWRAP, NEEDS_ROOT, NULL, "defaults.c: deny /etc/shadow",
-     "deny"},
-    {"behind", behind, LEAK, WALL, 0, NULL, "landlock.c: READ_FILE; bwrap.c: what is bound", NULL},
-    {"denied_read", denied_read, LEAK, SHIM | BWRAP, 0, NULL,
-     "decide.c: deny beats the grant above; bwrap.c: masks what is denied", "deny"},
-    {"denied_through_link", denied_through_link, LEAK, SHIM | BWRAP, 0, NULL,
-     "walk.c: links are judged by where they lead; bwrap.c: masks what is denied", "deny"},
-    {"denied_by_descriptor", denied_by_descriptor, LEAK, SHIM | BWRAP, 0, NULL,
-     "preload/open.c: O_PATH is judged; bwrap.c: masks what is denied", "deny"},
+     "decide.c: ancestors of a grant are not listed; landlock.c: READ_DIR", NULL, "open ."},
+    {"home_key", home_key, LEAK, ALL, 0, NULL, "defaults.c: $HOME is not granted", NULL,
+     "open home/.ssh/id"},
+    {"home_startup", home_startup, CHANGE, ALL, 0, NULL, "defaults.c: $HOME is not granted", NULL,
+     "open home/.bashrc"},
+    {"shadow", shadow, CLAIM, JUDGED | BWRAP, NEEDS_ROOT, NULL, "defaults.c: deny /etc/shadow",
+     "deny", "open /etc/shadow"},
+    {"behind", behind, LEAK, WALL, 0, NULL, "landlock.c: READ_FILE; bwrap.c: what is bound", NULL,
+     "open out/secret"},
+    {"denied_read", denied_read, LEAK, JUDGED | BWRAP, 0, NULL,
+     "decide.c: deny beats the grant above; bwrap.c: masks what is denied", "deny",
+     "open ws/denied/secret"},
+    {"denied_through_link", denied_through_link, LEAK, JUDGED | BWRAP, 0, NULL,
+     "walk.c: links are judged by where they lead; bwrap.c: masks what is denied", "deny",
+     "open ws/denied/secret"},
+    {"denied_by_descriptor", denied_by_descriptor, LEAK, JUDGED | BWRAP, 0, NULL,
+     "preload/open.c: O_PATH is judged; bwrap.c: masks what is denied", "deny", "open ws/denied"},
+    {"log_append", log_append, CHANGE, ALL, 0, NULL, LOG, NULL, "open log"},
+    {"log_truncate", log_truncate, CHANGE, ALL, 0, NULL, LOG, NULL, "truncate log"},
+    {"log_replace", log_replace, CHANGE, ALL, 0, "EACCES EXDEV", LOG, NULL, "rename log"},
+    {"log_forge", log_forge, CHANGE, ALL, 0, NULL,
+     "report.c: who makes a note is written down by the supervisor, and its texts are escaped",
+     NULL, "open log"},
 };
 const struct attacks attacks_open = ATTACKS(rows);

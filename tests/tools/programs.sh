@@ -2,7 +2,8 @@
 #
 # Each file of tests/tools/programs is one case: shell functions `inside`, work in the current
 # directory, and `outside`, one way out; `setup`, if there is one, prepares the workspace beforehand
-# without cordon. Lines at its head say more:
+# without cordon; and `change`, if there is one, which appends to $OUT/secret, which may be read then.
+# Lines at its head say more:
 #     # needs COMMAND: REASON     skipped for that reason where there is no such command
 #     # vague: PATTERN            files whose content differs from run to run, as for find -path
 #     # unshimmed: yes            runs a program that the shim cannot enter: native refuses it
@@ -17,7 +18,11 @@
 #     $tmp/outside   $OUT: a file and a repository that hold a secret
 # `inside` has to print the same, to exit with the same status and to leave the same tree behind.
 # `outside` has to bring the secret in or to change something out there when it is bare, and to fail
-# and do neither when it is confined.
+# and do neither when it is confined. `change` has to change it when it is bare, and not to when it is
+# confined.
+#
+# By `cordon run` a program that the shim cannot enter leaves a record: of `change` with each backend, of `outside` not with bwrap,
+# where what lies outside is not there.
 #
 # By root some cases are run once more as an ordinary user.
 #
@@ -31,6 +36,7 @@ umask 022
 tmp=$(readlink -f "$tmp")
 cases=$TOP/tests/tools/programs
 ws=$tmp/ws home=$tmp/home out=$tmp/outside scratch=$tmp/scratch
+log=$scratch/log more=
 secret=the-magic-words-are-squeamish-ossifrage
 system_path=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin
 real_home=${HOME-/} real_path=$PATH
@@ -136,8 +142,8 @@ on_side() # SIDE COMMAND...
     bare | again) with_caches "$@" ;;
     native) by_hand "$@" ;;
     *)
-        # shellcheck disable=SC2046 # words
-        bare "$tmp/bin/cordon" run -C "$ws" -b "$side" $(directive "$side") -- "$@"
+        # shellcheck disable=SC2046,SC2086 # words
+        bare "$tmp/bin/cordon" run -C "$ws" -b "$side" -l "$log" $more $(directive "$side") -- "$@"
         ;;
     esac
 }
@@ -155,7 +161,7 @@ prepare()
 }
 
 # Runs one function of the case in a fresh place, and keeps all that can be seen of it.
-run_half() # SIDE inside|outside
+run_half() # SIDE inside|outside|change
 {
     result=$tmp/result/$1.$2
     fresh
@@ -207,6 +213,40 @@ refused_outside() # SIDE
     fi
 }
 
+# Whether a refusal of something outside is in the log, with what would allow it.
+is_recorded()
+{
+    grep '"verdict":"deny"' "$log" 2>/dev/null | grep "\"resolved\":\"$tmp/" | grep -q '"hint":"[^"]'
+}
+
+recorded() # SIDE HALF
+{
+    if [ "$1" = native ]; then
+        return
+    elif is_recorded; then
+        pass "$case_name $1 $2 recorded"
+    else
+        fail "$case_name $1 $2 recorded" "no record"
+        [ ! -e "$log" ] || seen "$log"
+    fi
+}
+
+has_changed() # SIDE
+{
+    ! cmp -s "$tmp/beyond" "$tmp/result/$1.change.beyond"
+}
+
+not_changed() # SIDE
+{
+    if has_changed "$1"; then
+        fail "$case_name $1 change" "it changed what it may only read"
+    elif [ "$(cat "$tmp/result/$1.change.status")" -eq 0 ]; then
+        fail "$case_name $1 change" "exit status 0"
+    else
+        pass "$case_name $1 change"
+    fi
+}
+
 # What the shim cannot enter is not run at all where there is no wall.
 refused_at_all() # SIDE
 {
@@ -253,6 +293,14 @@ run_side() # SIDE
     unchanged_beyond "$1"
     run_half "$1" outside
     refused_outside "$1"
+    [ "$1" = bwrap ] || [ "$(directive unshimmed)" != yes ] || recorded "$1" outside
+    if [ "$changes" = yes ]; then
+        more="-r $out"
+        run_half "$1" change
+        more=
+        not_changed "$1"
+        recorded "$1" change
+    fi
 }
 
 run_case() # NAME
@@ -286,6 +334,15 @@ run_case() # NAME
         fail "$case_name control" "does not get out without cordon either"
         seen "$tmp/result/bare.outside.stderr"
         return
+    fi
+    changes=no
+    if grep -q '^change()' "$case_file"; then
+        changes=yes
+        run_half bare change
+        if ! has_changed bare; then
+            fail "$case_name change control" "does not change it without cordon either"
+            return
+        fi
     fi
     for backend in $backends; do
         run_side "$backend"
@@ -330,6 +387,6 @@ fi
 run_cases $(cd "$cases" && printf '%s\n' *.sh | sed 's/\.sh$//')
 if [ "$(id -u)" -eq 0 ]; then
     as="setpriv --reuid 65534 --regid 65534 --clear-groups"
-    run_cases bash git-workspace python static
+    run_cases bash busybox git-workspace python static
 fi
 summary

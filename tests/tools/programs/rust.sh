@@ -7,10 +7,14 @@
 setup()
 {
     cat >program.rs <<'END'
-use std::{env, fs, process::Command, thread};
+use std::{env, fs, io::Write, process::Command, thread};
 
 fn main() {
-    let path = env::args().nth(1).unwrap();
+    let path = env::args().last().unwrap();
+    if env::args().nth(1).unwrap() == "append" {
+        fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"more\n").unwrap();
+        return;
+    }
     print!("{}", fs::read_to_string(&path).unwrap());
     fs::create_dir_all("made/deep").unwrap();
     let threads: Vec<_> = (0..4).map(|i| thread::spawn(move || fs::write(format!("made/{i}"), "x").unwrap())).collect();
@@ -27,10 +31,15 @@ END
 
 inside()
 {
-    ./program input
+    ./program show input
 }
 
 outside()
 {
-    ./program "$OUT/secret"
+    ./program show "$OUT/secret"
+}
+
+change()
+{
+    ./program append "$OUT/secret"
 }
