@@ -132,7 +132,7 @@ $(test_objects): | greatest
 greatest:
 	@scripts/fetch-greatest
 
--include $(patsubst %.o,%.d,$(call objects,$(library) $(backend) $(command) $(preload)) $(test_objects))
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 
 # Moved into place when whole: somebody may be starting the program right now.
 define link

@@ -130,8 +130,8 @@ static void set_effective(unsigned long long caps)
     syscall(SYS_capset, &header, data);
 }
 
-/* To find the way back, and to read the memory of whoever it is. */
-#define OWN_CAPS (1U << CAP_SETUID | 1U << CAP_SETGID | 1U << CAP_SYS_PTRACE)
+/* To find the way back. */
+#define OWN_CAPS (1U << CAP_SETUID | 1U << CAP_SETGID)
 
 /* What fails here leaves the thread with rights of which the caller has no part: give up. */
 static void must(struct job *job, long result)
@@ -158,6 +158,8 @@ void ids_become(struct job *job)
         return;
     if (ids_read(job, &status) < 0 || status.groups < 0)
         job_give_up(job, -EACCES);
+    job->lowered = true;
+    job->caps = ~0ULL;
     must(job, syscall(SYS_setgroups, status.groups, status.group));
     must(job, syscall(SYS_setresgid, status.gid[0], -1, -1));
     must(job, syscall(SYS_setresuid, status.uid[0], -1, -1));
@@ -166,7 +168,20 @@ void ids_become(struct job *job)
     if ((gid_t)syscall(SYS_setfsgid, -1) != status.gid[3] ||
         (uid_t)syscall(SYS_setfsuid, -1) != status.uid[3])
         must(job, -1);
-    set_effective(status.caps | OWN_CAPS);
+    job->caps = status.caps | OWN_CAPS;
+    set_effective(job->caps);
+}
+
+void ids_pause(struct job *job)
+{
+    if (job->lowered)
+        set_effective(~0ULL);
+}
+
+void ids_resume(struct job *job)
+{
+    if (job->lowered)
+        set_effective(job->caps);
 }
 
 void ids_return(struct job *job)
@@ -174,8 +189,9 @@ void ids_return(struct job *job)
     const struct ids_status *own = &job->on->own;
 
     job->acts_as_caller = false;
-    if (!job->on->wants.many_ids || !atomic_load(&vary))
+    if (!job->lowered)
         return;
+    job->lowered = false;
     syscall(SYS_setresuid, own->uid[0], -1, -1);
     syscall(SYS_setfsuid, own->uid[3]);
     syscall(SYS_setresgid, own->gid[0], -1, -1);

@@ -42,4 +42,8 @@ void ids_vary(void);
 void ids_become(struct job *job);
 void ids_return(struct job *job);
 
+/* For a moment all that the supervisor may, such as to look into the caller, and back. */
+void ids_pause(struct job *job);
+void ids_resume(struct job *job);
+
 #endif

@@ -36,7 +36,9 @@ static void wait_for(sem_t *semaphore)
 void job_send(struct job *job, void (*errand)(void *data), void *data)
 {
     if (!job->away) {
+        ids_pause(job);
         errand(data);
+        ids_resume(job);
         return;
     }
     job->errand = errand;

@@ -80,6 +80,8 @@ struct job {
     sem_t back;
 
     bool acts_as_caller;
+    bool lowered; /* it has the caller's rights, and of capabilities these */
+    unsigned long long caps;
     _Atomic int phase;       /* enum job_phase */
     _Atomic int interrupted; /* what a call that was interrupted is to end with; 0: it was not */
     jmp_buf gone;            /* with the negative errno to answer */

@@ -243,7 +243,8 @@ static long judge_abstract(struct job *job, const char *op, const char *intent,
     if (job->on->own_abstract && !is_refused)
         return 0;
     snprintf(text, sizeof text, "@%.*s", (int)length - 1, address->is.path.sun_path + 1);
-    report_other(job, op, intent, text, EACCES, "-b bwrap, which has names of its own for these");
+    report_other(job, op, intent, text, EACCES,
+                 "only what is made in here can be reached without a path");
     return -EACCES;
 }
 
