@@ -339,13 +339,19 @@ static bool is_magic(const char *target)
     return target[0] == '/' || strchr(target, ':') != NULL;
 }
 
+static int open_magic(const struct walk *walk, const char *link)
+{
+    return walk->view->open_magic != NULL ? walk->view->open_magic(walk->dir, link)
+                                          : os_open_magic(walk->dir, link);
+}
+
 /* Steps onto what a magic link leads to. The link's own text is out of date by then: another thread
  * may have given the number to something else. So the kernel is asked about what was opened. */
 static int enter_magic(struct walk *walk, const char *link)
 {
     bool own = in_own_proc(walk);
     bool hidden = walk->view->hides != NULL && walk->view->hides(walk->path.text);
-    int fd = hidden ? -EACCES : os_open_magic(walk->dir, link);
+    int fd = hidden ? -EACCES : open_magic(walk, link);
     struct os_id id = {.mode = S_IFDIR};
     ssize_t length;
 

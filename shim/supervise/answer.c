@@ -14,13 +14,13 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "call.h"
 #include "domains.h"
 #include "hooks.h"
+#include "names.h"
 #include "network.h"
 #include "program.h"
 #include "report.h"
@@ -34,9 +34,9 @@
 
 /* --- what the caller has to do itself --------------------------------------------------------- */
 
-static long judge_exec(struct job *job)
+static long judge_exec(struct job *job, int call)
 {
-    const bool at = job->call.data.nr == SYS_execveat;
+    const bool at = call == SYS_execveat;
     const int flags = at ? (int)job->call.data.args[4] : 0;
     const int dir = at ? (int)job->call.data.args[0] : AT_FDCWD;
     const char *path = job_path(job, at ? 1 : 0);
@@ -87,73 +87,6 @@ static long access_path(int dir, const char *path, int mode, int flags)
     return access_at(dir, path, mode, flags);
 }
 
-/* --- names that mean the caller's ------------------------------------------------------------- */
-
-/* What the links of that name say to us is about us. */
-static long read_link(int dir, const char *path, char *target, size_t size)
-{
-    struct job *job = job_now;
-    long length = readlink_at(dir, path, target, size);
-    const char *name = call_is_wild(path) ? "" : strrchr(path, '/');
-    const char *text = NULL;
-
-    name = name == NULL ? path : name + 1;
-    if (length <= 0 || length > 40 || target[0] < '0' || target[0] > '9')
-        return length;
-    if (strcmp(name, "self") == 0)
-        text = job->self;
-    else if (strcmp(name, "thread-self") == 0)
-        text = job->thread_self;
-    if (text == NULL || !supervisor_has_thread((pid_t)strtol(target, NULL, 10)))
-        return length;
-    job->view.prepare(&job->view);
-    length = (long)strnlen(text, size);
-    memcpy(target, text, (size_t)length);
-    return length;
-}
-
-/* The terminal that controls the caller, opened by its own name. */
-static int open_terminal(struct job *job, int flags)
-{
-    char text[512];
-    char path[64];
-    int fd = job_open_proc(job, "stat", O_RDONLY);
-    ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    const char *at;
-    unsigned terminal;
-
-    if (fd >= 0)
-        close(fd);
-    text[length < 0 ? 0 : length] = '\0';
-    at = strrchr(text, ')');
-    /* state, parent, group, session, terminal */
-    if (at == NULL || sscanf(at, ") %*c %*d %*d %*d %u", &terminal) != 1 || terminal == 0)
-        return -ENXIO;
-    if (major(terminal) >= 136 && major(terminal) <= 143)
-        snprintf(path, sizeof path, "/dev/pts/%u", (major(terminal) - 136) * 256 + minor(terminal));
-    else if (major(terminal) == 4 && minor(terminal) < 64)
-        snprintf(path, sizeof path, "/dev/tty%u", minor(terminal));
-    else
-        return -ENXIO;
-    fd = open(path, flags | O_NOCTTY);
-    return fd < 0 ? -errno : fd;
-}
-
-/* /dev/tty is the terminal of whoever opens it. */
-static int mend_terminal(struct job *job, int fd)
-{
-    struct stat st;
-    bool is_tty = fd == -ENXIO && strcmp(job->path[0], "/dev/tty") == 0;
-
-    if (fd >= 0)
-        is_tty = fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(5, 0);
-    if (!is_tty || getsid(job_process(job)) == getsid(0))
-        return fd;
-    if (fd >= 0)
-        close(fd);
-    return open_terminal(job, job->open_flags);
-}
-
 /* --- the table -------------------------------------------------------------------------------- */
 
 static const struct open_how *read_how(struct job *job, int argument, uint64_t size)
@@ -195,7 +128,7 @@ static const struct open_how *read_how(struct job *job, int argument, uint64_t s
 
 #define open_at                           open_path
 #define access_at                         access_path
-#define readlink_at                       read_link
+#define readlink_at                       names_read_link
 #define open_how_at(dir, path, how, size) open_how_at(dir, path, how, sizeof(struct open_how))
 
 #define HOOK(result, symbol, parameters, body, ...)
@@ -210,13 +143,13 @@ static const struct open_how *read_how(struct job *job, int argument, uint64_t s
 #define CASE_OPENS(name, body) \
     case SYS_##name:           \
         job->end = JOB_HAND;   \
-        return mend_terminal(job, (int)body);
+        return names_mend_terminal(job, (int)(body));
 #define CASE_CHANGES(name, body) \
     case SYS_##name:             \
         return judge_chdir(job);
 #define CASE_RUNS(name, body) \
     case SYS_##name:          \
-        return judge_exec(job);
+        return judge_exec(job, SYS_##name);
 #define CASE_PASSES(name, body)
 
 static long judge_path_call(struct job *job, bool *known)

@@ -210,6 +210,14 @@ static void open_for(void *data)
         opening->fd = -errno;
 }
 
+int job_open_path(struct job *job, int dir, const char *path)
+{
+    struct opening opening = {.dir = dir, .path = path, .flags = O_PATH};
+
+    job_send(job, open_for, &opening);
+    return opening.fd;
+}
+
 int job_open_proc(struct job *job, const char *name, int flags)
 {
     char path[64];

@@ -133,6 +133,9 @@ pid_t job_process(struct job *job);
 /* Opens a file of the caller's own part of procfs, such as "status". */
 int job_open_proc(struct job *job, const char *name, int flags);
 
+/* Opens a path below a directory of ours, with O_PATH, as who may look into the caller. */
+int job_open_path(struct job *job, int dir, const char *path);
+
 /* From now on this thread acts with the rights of the caller, and under its umask if `makes`. */
 void job_become_caller(struct job *job);
 

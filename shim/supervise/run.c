@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/ptrace.h>
@@ -36,6 +37,18 @@ static bool is_allowed(const struct job *job, pid_t process)
     return found >= 0;
 }
 
+static pthread_mutex_t waits = PTHREAD_MUTEX_INITIALIZER;
+
+void run_hold(void)
+{
+    pthread_mutex_lock(&waits);
+}
+
+void run_release(void)
+{
+    pthread_mutex_unlock(&waits);
+}
+
 /* It stops in exec, or, if that fails, right behind it: whichever comes first. */
 static void watch(void *data)
 {
@@ -62,8 +75,15 @@ static void watch(void *data)
 
 void run_let(struct job *job)
 {
-    if (job->on->wants.supervise == SUPERVISE_ALL)
-        job_send(job, watch, job);
-    else
+    const bool is_command = job_process(job) == job->on->command;
+
+    if (job->on->wants.supervise != SUPERVISE_ALL) {
         listener_let(job->on->listener, job->call.id);
+        return;
+    }
+    if (is_command)
+        run_hold();
+    job_send(job, watch, job);
+    if (is_command)
+        run_release();
 }

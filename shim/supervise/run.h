@@ -14,4 +14,8 @@
 /* Lets the caller go on with an exec that was judged. */
 void run_let(struct job *job);
 
+/* Around waitpid(2) for the command, by its parent: who waits there would get what we wait for. */
+void run_hold(void);
+void run_release(void);
+
 #endif

@@ -22,6 +22,7 @@
 #include "cordon.h"
 #include "hand_in.h"
 #include "ruleset.h"
+#include "run.h"
 #include "syscall.h"
 #include "watch.h"
 #include "word.h"
@@ -82,6 +83,14 @@ static int be_command(const struct supervised *what, const int pipe[2], pid_t su
 
 /* --- the supervisor's ------------------------------------------------------------------------- */
 
+static pid_t wait_for(pid_t command, int *status)
+{
+    run_hold();
+    pid_t pid = waitpid(command, status, WNOHANG | WUNTRACED | WCONTINUED | __WNOTHREAD);
+    run_release();
+    return pid;
+}
+
 /* What became of the command: told to the guardian if it goes on, else how we end as well. */
 static void hear_command(int signals, pid_t command, int stops)
 {
@@ -91,7 +100,7 @@ static void hear_command(int signals, pid_t command, int stops)
 
     while (read(signals, &info, sizeof info) > 0)
         ;
-    while (waitpid(command, &status, WNOHANG | WUNTRACED | WCONTINUED) > 0) {
+    while (wait_for(command, &status) > 0) {
         if (WIFEXITED(status))
             _exit(WEXITSTATUS(status));
         if (WIFSIGNALED(status))
@@ -161,6 +170,7 @@ static _Noreturn void live(struct supervisor *self, const struct supervised *wha
         _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 125);
     }
     self->listener = birth.listener;
+    self->command = command;
     const int kept[] = {self->listener, self->proc,  self->log, self->image_fd,
                         self->preload,  what->stops, signals};
     keep_only(kept, sizeof kept / sizeof kept[0]);

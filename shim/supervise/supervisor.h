@@ -47,6 +47,7 @@ struct supervisor {
     const struct policy *policy;
     struct seccomp_wants wants;
     struct ids_status own; /* who the supervisor is */
+    pid_t command;         /* its child */
     int listener;
     int proc; /* /proc */
     int log;

@@ -76,6 +76,11 @@ static bool hides(const char *path)
            supervisor_has_thread((pid_t)strtol(path + 6, NULL, 10));
 }
 
+static int open_magic(int dir, const char *name)
+{
+    return job_open_path(job_now, dir, name);
+}
+
 static void prepare_view(const struct view *view)
 {
     struct job *job = job_now;
@@ -99,6 +104,7 @@ static void prepare_job(struct job *job)
                               .self = job->self,
                               .thread_self = job->thread_self,
                               .hides = hides,
+                              .open_magic = open_magic,
                               .prepare = prepare_view};
     if (!settled) {
         home.path = image_text(on->image, IMAGE_ROOT);

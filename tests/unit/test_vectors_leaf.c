@@ -178,7 +178,7 @@ static void check_from(const struct trial *trial, const struct tree *tree, bool 
     operation_call(cell->operation, &scene, cell->form, outcome, sizeof outcome);
     if (strcmp(outcome, cell->wanted) != 0)
         child_complain(complaint, "from the %s: %s instead of %s", known ? "root" : "cwd", outcome,
-                 cell->wanted);
+                       cell->wanted);
     if (lowest_free_fd() != free_fd)
         child_complain(complaint, "leaks a descriptor");
     char *after = tree_describe(tree, true);

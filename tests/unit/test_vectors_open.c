@@ -242,8 +242,8 @@ static void check_resolve(const struct trial *trial, const cordon_workspace *wor
     tell_resolve(&trial->tree, result, place, outcome, sizeof outcome);
     bool outside = result == CORDON_EOUTSIDE && strncmp(outcome, "ESC", 3) == 0;
     if (strcmp(outcome, wanted) != 0 && !(outside && strcmp(wanted, "OUTSIDE") == 0))
-        child_complain(complaint, "%s: resolve gives %.300s instead of %.300s", names[mode], outcome,
-                 wanted);
+        child_complain(complaint, "%s: resolve gives %.300s instead of %.300s", names[mode],
+                       outcome, wanted);
     if (result >= 0 && strncmp(outcome, "ESC", 3) == 0)
         child_complain(complaint, "%s: resolve accepts what is outside", names[mode]);
     if (lowest_free_fd() != free_fd)

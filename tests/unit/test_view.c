@@ -169,8 +169,8 @@ static void look_once(const struct looking *looking, const struct scope *scope,
         close(fd);
     }
     if ((fd < 0 ? fd : 0) != look->wanted || stated != look->wanted)
-        child_complain(complaint, "%s: open gives %d, stat %d instead of %d", look->path, fd, stated,
-                 look->wanted);
+        child_complain(complaint, "%s: open gives %d, stat %d instead of %d", look->path, fd,
+                       stated, look->wanted);
     else if (look->text != NULL && strcmp(look->wanted == 0 ? text : where, look->text) != 0)
         child_complain(complaint, "%s: found \"%s\", \"%s\"", look->path, text, where);
 }
