@@ -49,6 +49,17 @@ void run_release(void)
     pthread_mutex_unlock(&waits);
 }
 
+/* Of those that this thread traces. */
+static pid_t hear(int *status)
+{
+    pid_t pid;
+
+    do
+        pid = waitpid(-1, status, __WALL | __WNOTHREAD);
+    while (pid < 0 && errno == EINTR);
+    return pid;
+}
+
 /* It stops in exec, or, if that fails, right behind it: whichever comes first. */
 static void watch(void *data)
 {
@@ -63,14 +74,14 @@ static void watch(void *data)
     }
     ptrace(PTRACE_INTERRUPT, thread, NULL, NULL);
     listener_let(job->on->listener, job->call.id);
-    do
-        pid = waitpid(-1, &status, __WALL | __WNOTHREAD);
-    while (pid < 0 && errno == EINTR);
+    pid = hear(&status);
     if (pid < 0 || !WIFSTOPPED(status))
         return;
     if (status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8) && !is_allowed(job, pid))
         kill(pid, SIGKILL);
-    ptrace(PTRACE_DETACH, pid, NULL, NULL);
+    /* One that is being killed has to be buried here before its parent can do so. */
+    if (ptrace(PTRACE_DETACH, pid, NULL, NULL) < 0)
+        hear(&status);
 }
 
 void run_let(struct job *job)
