@@ -9,53 +9,61 @@
 
 #include "tree.h"
 
-/* When a directory is empty the way begins at the top again. Going up by ".." would lead into
- * whatever a directory was moved to meanwhile, and remove what is there. So any depth takes two
- * descriptors and no memory. */
-enum { IDLE_MAX = 100 };
+/* The last directories on the way down are kept open. Going up by ".." would lead into whatever a
+ * directory was moved to meanwhile, and remove what is there. Where the way is longer it begins at
+ * the top again: so any depth takes few descriptors and no memory. */
+enum { IDLE_MAX = 100, WAY_MAX = 64 };
 
 struct removal {
     int top;
-    int dir;
-    bool is_top;
-    int idle; /* how often it began again without anything having been removed */
+    int way[WAY_MAX];
+    int length;
+    bool from_top; /* whether the first of them is the top */
+    int idle;      /* how often it went back without anything having been removed */
 };
+
+static int here(const struct removal *removal)
+{
+    return removal->way[removal->length - 1];
+}
 
 static bool is_dots(const char *name)
 {
     return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));
 }
 
-/* Takes the place of the current directory. */
-static bool step(struct removal *removal, const char *name)
+/* Puts a directory at the end of the way. */
+static void enter(struct removal *removal, int fd)
 {
-    int fd = openat(removal->dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-
-    if (fd < 0)
-        return false;
-    close(removal->dir);
-    removal->dir = fd;
-    return true;
+    if (removal->length == WAY_MAX) {
+        close(removal->way[0]);
+        removal->length--;
+        memmove(removal->way, removal->way + 1, (size_t)removal->length * sizeof removal->way[0]);
+        removal->from_top = false;
+    }
+    removal->way[removal->length++] = fd;
 }
 
 static bool go_down(struct removal *removal, const char *name)
 {
-    struct stat here;
+    struct stat above;
     struct stat there;
+    int fd;
 
-    if (fstat(removal->dir, &here) < 0 ||
-        fstatat(removal->dir, name, &there, AT_SYMLINK_NOFOLLOW) < 0)
+    if (fstat(here(removal), &above) < 0 ||
+        fstatat(here(removal), name, &there, AT_SYMLINK_NOFOLLOW) < 0)
         return false;
-    if (here.st_dev != there.st_dev) {
+    if (above.st_dev != there.st_dev) {
         errno = EBUSY;
         return false;
     }
     /* Programs leave directories behind that not even their owner may read. */
     if (S_ISDIR(there.st_mode) && (there.st_mode & S_IRWXU) != S_IRWXU)
-        fchmodat(removal->dir, name, S_IRWXU, 0);
-    if (!step(removal, name))
+        fchmodat(here(removal), name, S_IRWXU, 0);
+    fd = openat(here(removal), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
         return false;
-    removal->is_top = false;
+    enter(removal, fd);
     return true;
 }
 
@@ -63,7 +71,7 @@ static bool go_down(struct removal *removal, const char *name)
 static bool remove_entry(struct removal *removal, const char *name, bool *went)
 {
     *went = false;
-    if (unlinkat(removal->dir, name, 0) == 0 || unlinkat(removal->dir, name, AT_REMOVEDIR) == 0) {
+    if (unlinkat(here(removal), name, 0) == 0 || unlinkat(here(removal), name, AT_REMOVEDIR) == 0) {
         removal->idle = 0;
         return true;
     }
@@ -77,7 +85,7 @@ static bool remove_entry(struct removal *removal, const char *name, bool *went)
  * it is empty. */
 static int sweep(struct removal *removal)
 {
-    int fd = openat(removal->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat(here(removal), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = fd < 0 ? NULL : fdopendir(fd);
     const struct dirent *entry;
     bool went = false;
@@ -101,9 +109,8 @@ static bool begin_again(struct removal *removal)
 
     if (fd < 0)
         return false;
-    close(removal->dir);
-    removal->dir = fd;
-    removal->is_top = true;
+    enter(removal, fd);
+    removal->from_top = true;
     return true;
 }
 
@@ -115,9 +122,10 @@ static int empty(struct removal *removal)
             return done;
         if (done == 0)
             continue;
-        if (removal->is_top)
+        if (removal->length == 1 && removal->from_top)
             return 0;
-        if (!begin_again(removal))
+        close(removal->way[--removal->length]);
+        if (removal->length == 0 && !begin_again(removal))
             return -errno;
         removal->idle++;
     }
@@ -127,14 +135,14 @@ int directory_remove(const char *path)
 {
     struct removal removal = {
         .top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
-        .dir = -1,
     };
     int error;
 
     if (removal.top < 0)
         return -errno;
     error = begin_again(&removal) ? empty(&removal) : -errno;
-    close(removal.dir);
+    while (removal.length > 0)
+        close(removal.way[--removal.length]);
     close(removal.top);
     if (error == 0 && rmdir(path) < 0)
         error = -errno;
