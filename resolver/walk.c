@@ -371,7 +371,10 @@ static int enter_magic(struct walk *walk, const char *link)
 /* Reads the link into walk->target, terminated. 0: it is a link no more. */
 static ssize_t read_target(struct walk *walk, const char *link)
 {
-    ssize_t length = os_readlink(walk->dir, link, walk->target, sizeof walk->target);
+    const struct view *view = walk->view;
+    ssize_t length = view->read_link != NULL
+                         ? view->read_link(walk->dir, link, walk->target, sizeof walk->target)
+                         : os_readlink(walk->dir, link, walk->target, sizeof walk->target);
 
     if (length == -EINVAL)
         return 0;

@@ -34,8 +34,9 @@ struct view {
      * business: its part of procfs, which the kernel would open to us. NULL: there is no such. */
     bool (*hides)(const char *path);
 
-    /* os_open_magic by who may look into the other process; NULL: everybody may. */
+    /* os_open_magic and os_readlink by who may look into the other process; NULL: everybody may. */
     int (*open_magic)(int dir, const char *name);
+    ssize_t (*read_link)(int dir, const char *name, char *target, size_t size);
 
     /* Called before a walk, if not NULL: fills in the texts that `self` and `thread_self` point
      * to, which most calls do without. */

@@ -78,7 +78,7 @@ static void print_gaps(const struct session *session)
         printf("a hostile program can forge calls of the shim, and so go around both (--strict)\n");
     if (session->image->supervise == SUPERVISE_ALL)
         printf("a hostile program that changes the path of an open with O_PATH while it is judged "
-               "can see\nmetadata of files outside\n");
+               "can see\nmetadata of files that are outside or denied\n");
     printf("%s leaves to nobody:\n", name);
     print_gaps_of(gaps, HELD_BY_NOBODY, "  ");
 }

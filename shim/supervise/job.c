@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "ids.h"
+#include "os.h"
 #include "supervisor.h"
 
 #ifndef PIDFD_THREAD
@@ -216,6 +217,29 @@ int job_open_path(struct job *job, int dir, const char *path)
 
     job_send(job, open_for, &opening);
     return opening.fd;
+}
+
+struct reading {
+    int dir;
+    const char *path;
+    char *target;
+    size_t size;
+    ssize_t length;
+};
+
+static void read_for(void *data)
+{
+    struct reading *reading = data;
+
+    reading->length = os_readlink(reading->dir, reading->path, reading->target, reading->size);
+}
+
+ssize_t job_read_link(struct job *job, int dir, const char *path, char *target, size_t size)
+{
+    struct reading reading = {.dir = dir, .path = path, .target = target, .size = size};
+
+    job_send(job, read_for, &reading);
+    return reading.length;
 }
 
 int job_open_proc(struct job *job, const char *name, int flags)

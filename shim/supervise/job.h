@@ -135,6 +135,7 @@ int job_open_proc(struct job *job, const char *name, int flags);
 
 /* Opens a path below a directory of ours, with O_PATH, as who may look into the caller. */
 int job_open_path(struct job *job, int dir, const char *path);
+ssize_t job_read_link(struct job *job, int dir, const char *path, char *target, size_t size);
 
 /* From now on this thread acts with the rights of the caller, and under its umask if `makes`. */
 void job_become_caller(struct job *job);

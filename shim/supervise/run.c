@@ -49,14 +49,17 @@ void run_release(void)
     pthread_mutex_unlock(&waits);
 }
 
-/* Of those that this thread traces. */
-static pid_t hear(int *status)
+/* Of those that this thread traces. That the command has ended nobody hears of but who hears it
+ * first. */
+static pid_t hear(const struct job *job, int *status)
 {
     pid_t pid;
 
     do
         pid = waitpid(-1, status, __WALL | __WNOTHREAD);
     while (pid < 0 && errno == EINTR);
+    if (pid == job->on->command && !WIFSTOPPED(*status))
+        supervisor_end(*status);
     return pid;
 }
 
@@ -74,14 +77,14 @@ static void watch(void *data)
     }
     ptrace(PTRACE_INTERRUPT, thread, NULL, NULL);
     listener_let(job->on->listener, job->call.id);
-    pid = hear(&status);
+    pid = hear(job, &status);
     if (pid < 0 || !WIFSTOPPED(status))
         return;
     if (status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8) && !is_allowed(job, pid))
         kill(pid, SIGKILL);
     /* One that is being killed has to be buried here before its parent can do so. */
     if (ptrace(PTRACE_DETACH, pid, NULL, NULL) < 0)
-        hear(&status);
+        hear(job, &status);
 }
 
 void run_let(struct job *job)

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -83,6 +84,13 @@ static int be_command(const struct supervised *what, const int pipe[2], pid_t su
 
 /* --- the supervisor's ------------------------------------------------------------------------- */
 
+void supervisor_end(int status)
+{
+    if (WIFEXITED(status))
+        _exit(WEXITSTATUS(status));
+    end_like(status);
+}
+
 static pid_t wait_for(pid_t command, int *status)
 {
     run_hold();
@@ -101,10 +109,8 @@ static void hear_command(int signals, pid_t command, int stops)
     while (read(signals, &info, sizeof info) > 0)
         ;
     while (wait_for(command, &status) > 0) {
-        if (WIFEXITED(status))
-            _exit(WEXITSTATUS(status));
-        if (WIFSIGNALED(status))
-            end_like(status);
+        if (!WIFSTOPPED(status) && !WIFCONTINUED(status))
+            supervisor_end(status);
         stopped = WIFSTOPPED(status) ? WSTOPSIG(status) : 0;
         if (stops >= 0)
             tell(stops, &stopped, sizeof stopped);
@@ -149,6 +155,17 @@ static bool prepare(struct supervisor *self, const struct supervised *what)
            ids_read_of(self->proc, getpid(), &self->own) == 0;
 }
 
+/* What many callers have borrowed to us at a time is more than what one of them may have open. */
+static void raise_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static _Noreturn void live(struct supervisor *self, const struct supervised *what,
                            const int pipe[2], pid_t command)
 {
@@ -176,6 +193,7 @@ static _Noreturn void live(struct supervisor *self, const struct supervised *wha
     keep_only(kept, sizeof kept / sizeof kept[0]);
     /* Nobody in there is to look into us, also where no Landlock keeps them from it. */
     prctl(PR_SET_DUMPABLE, 0);
+    raise_limit();
     listener_hasten(self->listener);
     if (signals < 0 || !workers_start(self))
         _exit(125); /* and the command ends with us */

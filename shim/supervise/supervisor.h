@@ -60,6 +60,9 @@ struct supervisor {
 /* Hears of one call and answers it. */
 void job_answer(struct job *job);
 
+/* The command has ended so: all ends. */
+_Noreturn void supervisor_end(int status);
+
 /* Whether the thread of that number is one of the supervisor's own. */
 bool supervisor_has_thread(pid_t thread);
 

@@ -23,7 +23,7 @@
  * to listen for a while.
  */
 enum {
-    WORKERS_MAX = 1024,
+    WORKERS_MAX = 4096,
     LISTENING_MAX = 8,
     PARKED_MAX = 8,
     STACK = 256 * 1024,
@@ -81,6 +81,11 @@ static int open_magic(int dir, const char *name)
     return job_open_path(job_now, dir, name);
 }
 
+static ssize_t read_link(int dir, const char *name, char *target, size_t size)
+{
+    return job_read_link(job_now, dir, name, target, size);
+}
+
 static void prepare_view(const struct view *view)
 {
     struct job *job = job_now;
@@ -105,6 +110,7 @@ static void prepare_job(struct job *job)
                               .thread_self = job->thread_self,
                               .hides = hides,
                               .open_magic = open_magic,
+                              .read_link = read_link,
                               .prepare = prepare_view};
     if (!settled) {
         home.path = image_text(on->image, IMAGE_ROOT);
