@@ -206,7 +206,7 @@ records()
         recorded connect "$tmp/out/sock" "--unix $tmp/out/sock\"" &&
         recorded connect ./link "--unix $tmp/out/sock\"" &&
         recorded bind "$tmp/out/new" "--unix $tmp/out/new\"" &&
-        recorded connect @cordon-network '-b bwrap'
+        recorded connect @cordon-network 'only what is made in here'
 }
 
 records_of_deny()
