@@ -230,7 +230,9 @@ static void hear_children(struct watch *watch)
         if (pid != watch->command)
             continue;
         if (WIFSTOPPED(status) || WIFCONTINUED(status)) {
-            note_stop(watch, WIFSTOPPED(status) ? WSTOPSIG(status) : 0);
+            /* What stands between may stop as well: once is enough. */
+            if (watch->stops < 0)
+                note_stop(watch, WIFSTOPPED(status) ? WSTOPSIG(status) : 0);
             continue;
         }
         watch->command = -1;

@@ -91,11 +91,12 @@ count() # WHAT: of the supervisor
     ls "/proc/$super/$1" | wc -l
 }
 
-# Within a while it has no more descriptors than before, and no more threads than it keeps.
+# Within a while it has no more descriptors than before, and no more threads than it keeps: those that
+# listen, those that are parked, and the first.
 is_as_before() # DESCRIPTORS
 {
     tries=100
-    while [ "$(count fd)" -gt "$1" ] || [ "$(count task)" -gt 12 ]; do
+    while [ "$(count fd)" -gt "$1" ] || [ "$(count task)" -gt 20 ]; do
         tries=$((tries - 1))
         if [ $tries -le 0 ]; then
             echo "$(count fd) descriptors, $1 before; $(count task) threads"
