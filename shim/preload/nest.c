@@ -18,9 +18,11 @@ struct room {
 static const char *find_other(char *const envp[])
 {
     const char *value = env_get(envp, IMAGE_VARIABLE);
-    const char *own = load_hold.variable + sizeof IMAGE_VARIABLE; /* behind the "=" */
 
-    return load_hold.variable != NULL && value != NULL && strcmp(value, own) != 0 ? value : NULL;
+    if (load_hold.variable == NULL || value == NULL)
+        return NULL;
+    /* Behind the "=". */
+    return strcmp(value, load_hold.variable + sizeof IMAGE_VARIABLE) != 0 ? value : NULL;
 }
 
 size_t nest_size(char *const envp[])

@@ -234,6 +234,7 @@ static void read_for(void *data)
     reading->length = os_readlink(reading->dir, reading->path, reading->target, reading->size);
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): it is written to */
 ssize_t job_read_link(struct job *job, int dir, const char *path, char *target, size_t size)
 {
     struct reading reading = {.dir = dir, .path = path, .target = target, .size = size};

@@ -84,7 +84,7 @@ static const char *read_text(struct job *job, uint64_t address, char text[PATH_M
 /* A program can make up such a note as well, about itself and nobody else. */
 int report_note(struct job *job, uint64_t address)
 {
-    struct word_record note;
+    struct word_record note = {0};
     const struct policy *policy = job->on->policy;
     struct {
         char exe[PATH_MAX];
