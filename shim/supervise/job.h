@@ -137,7 +137,7 @@ int job_open_proc(struct job *job, const char *name, int flags);
 int job_open_path(struct job *job, int dir, const char *path);
 ssize_t job_read_link(struct job *job, int dir, const char *path, char *target, size_t size);
 
-/* From now on this thread acts with the rights of the caller, and under its umask if `makes`. */
+/* From now on this thread acts with the rights of the caller. */
 void job_become_caller(struct job *job);
 
 /* Closes what was borrowed, and acts as the supervisor again. */
